@@ -1,0 +1,11 @@
+"""An executable model of a dynamic batcher: one set of decisions, a threaded shell and a virtual-time shell.
+
+`Batcher` runs a callable or a `torch.nn.Module`; `BatcherConfig` reads and writes Triton's `config.pbtxt`; `core` holds
+the decisions.
+"""
+
+from .config import BatcherConfig, ConfigError, TensorSpec
+from .errors import BatcherError, Closed, Expired, Oversize
+from .threaded import Batcher
+
+__all__ = ["Batcher", "BatcherConfig", "BatcherError", "Closed", "ConfigError", "Expired", "Oversize", "TensorSpec"]
