@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 _US = 1_000
-_EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 class ConfigError(ValueError):
@@ -49,7 +47,7 @@ class BatcherConfig:
     inputs: tuple[TensorSpec, ...] = ()
     outputs: tuple[TensorSpec, ...] = ()
     backend: str = "python"
-    parameters: Mapping[str, str] = field(default=_EMPTY, hash=False)
+    parameters: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Refuse what no batcher can do; ConfigError names the field."""

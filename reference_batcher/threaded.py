@@ -15,6 +15,7 @@ from .core import DynamicBatcher
 from .decisions import Dispatch, Entry, Reject, Wait
 from .errors import Closed, Oversize
 from .execution import Model, Tree
+from .modules import prepare
 
 
 class Batcher:
@@ -108,25 +109,3 @@ class Batcher:
                 self._core.finished(instance)
                 self._changed.notify()
 
-
-def prepare(model: Model) -> Model:
-    """Return what to call for a batch: a torch module in evaluation and inference mode, anything else as it is."""
-    if not hasattr(model, "eval") or not hasattr(model, "parameters"):
-        return model
-    import torch
-
-    module = model.eval()
-    device = next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
-
-    def call(batch: Tree) -> Tree:
-        with torch.inference_mode():
-            return module(*batch) if isinstance(batch, tuple) else module(_to(batch, device))
-
-    return call
-
-
-def _to(batch: Tree, device: object) -> Tree:
-    """Move a batch to the module's device; one copy a batch instead of one a request."""
-    if isinstance(batch, dict):
-        return {key: _to(value, device) for key, value in batch.items()}
-    return batch.to(device, non_blocking=True) if hasattr(batch, "to") else batch

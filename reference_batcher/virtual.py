@@ -13,6 +13,9 @@ from .core import DynamicBatcher
 from .decisions import Dispatch, Entry, Reject
 from .errors import Closed, Oversize
 from .execution import Model, Tree
+from .modules import prepare
+
+__all__ = ["VirtualBatcher", "VirtualClock", "prepare"]
 
 Finish = Callable[[Model], None]
 Service = Callable[[int, tuple[Entry, ...], Finish], None]

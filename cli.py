@@ -1,0 +1,101 @@
+"""`batchproof`: thin commands over pytest, the catalogue and the reports."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from batchproof import __version__
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
+    help="The conformance and regression suite for inference batchers.",
+)
+USAGE_ERROR = 2
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+    if version:
+        typer.echo(f"batchproof {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def check(
+    target: Annotated[str, typer.Option(help="reference, triton, null, grpc://host:port, http://host:port, module:attribute")]
+    = "reference",
+    profile: Annotated[str, typer.Option(help="Only the rules of this profile (CORE, TRITON-DB, ...).")] = "",
+    rules: Annotated[str, typer.Option(help="Only these rules: comma-separated ids or patterns.")] = "",
+    claims: Annotated[Optional[Path], typer.Option(help="TOML file of what the target claims.")] = None,
+    known: Annotated[Optional[Path], typer.Option(help="TOML file of known issues, added to those shipped.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1729,
+    patience: Annotated[str, typer.Option(help="quick, normal or thorough.")] = "normal",
+    report: Annotated[Optional[Path], typer.Option(help="Report folder [default: reports/out/TARGET].")] = None,
+    replay: Annotated[Optional[Path], typer.Option(help="Judge this bundle again, offline; no target.")] = None,
+) -> None:
+    """Judge a batcher: exit 0 conformant, 1 a MUST failed, 75 a MUST stayed inconclusive, 2 or 4 wrong usage."""
+    if replay is not None:
+        from batchproof.fixtures.replay import replay as judge_again
+
+        raise typer.Exit(judge_again(replay))
+    from batchproof.fixtures.running import run_suite
+
+    options = {
+        "--target": target, "--bp-profile": profile, "--bp-rules": rules, "--bp-claims": claims, "--bp-known": known,
+        "--bp-seed": seed, "--bp-patience": patience, "--bp-report": report,
+    }
+    raise typer.Exit(run_suite([f"{name}={value}" for name, value in options.items() if value not in (None, "")]))
+
+
+@app.command("rules")
+def list_rules(
+    patterns: Annotated[Optional[list[str]], typer.Argument(help="Ids or patterns, such as DB-DELAY-*; none: all.")] = None,
+    profile: Annotated[str, typer.Option(help="Only this profile.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with every field.")] = False,
+) -> None:
+    """List the catalogue."""
+    from batchproof.fixtures.catalogue import SelectionError, select
+
+    try:
+        chosen = select(patterns or (), profile)
+    except SelectionError as error:
+        _usage_error(str(error))
+    if as_json:
+        typer.echo(json.dumps([asdict(rule) for rule in chosen], indent=2))
+        return
+    for rule in chosen:
+        typer.echo(f"{rule.id:<17} {rule.level:<6} {rule.profile:<13} {rule.evidence:<12} {rule.title}")
+
+
+@app.command()
+def lint(configs: Annotated[list[Path], typer.Argument(help="config.pbtxt files.")]) -> None:
+    """Check config.pbtxt files: exit 0 when no MUST rule is broken, else 1."""
+    from batchproof.fixtures.linting import lint_files
+
+    raise typer.Exit(lint_files(configs))
+
+
+@app.command()
+def mutants(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table of docs/mutants.md.")] = False,
+) -> None:
+    """Print the rule x mutant matrix, from running every rule on every mutant: exit 1 if a kill set is not exact."""
+    from batchproof.fixtures.matrix import print_matrix
+
+    raise typer.Exit(print_matrix("json" if as_json else "markdown" if markdown else "text"))
+
+
+def _usage_error(message: str) -> None:
+    typer.echo(f"batchproof: {message}", err=True)
+    raise typer.Exit(USAGE_ERROR)

@@ -1,0 +1,1 @@
+"""Settings of this repository only; everything a user needs is in the plugin, `fixtures/plugin.py`."""

@@ -1,0 +1,79 @@
+"""Mutants: the reference batcher with one wrong line each, declared in `mutants.toml`.
+
+A mutant is the source text of `core`, `execution`, `virtual` or `modules` with one line replaced, compiled under its own
+name. Nothing of the original is changed; the mutant's shell is the virtual-time one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from types import ModuleType
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+STEMS = ("core", "execution", "virtual", "modules")
+
+
+class UnknownMutant(ValueError):
+    """No mutant of this name."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """where: the file, without `.py`; line: what stands there, once; wrong: what stands there instead.
+
+    kills: exactly the rules that must fail; message: a part of what the first of them must say.
+    """
+
+    name: str
+    what: str
+    where: str
+    line: str
+    wrong: str
+    kills: tuple[str, ...]
+    message: str
+
+
+@cache
+def mutants() -> Mapping[str, Mutant]:
+    """Return every mutant by name, in the order of the file."""
+    text = files(__package__).joinpath("mutants.toml").read_text(encoding="utf-8")
+    return {
+        name: Mutant(name=name, **{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
+        for name, table in tomllib.loads(text).items()
+    }
+
+
+def load(name: str = "") -> ModuleType:
+    """Return the virtual-time shell of this mutant as a module; without a name, of the original.
+
+    UnknownMutant if there is none of that name; ValueError if its line does not stand in the file exactly once.
+    """
+    if name and name not in mutants():
+        raise UnknownMutant(f"unknown mutant '{name}': there are {', '.join(mutants())}")
+    modules = {stem: _compile(stem, mutants()[name] if name else None) for stem in STEMS}
+    shell = modules["virtual"]
+    vars(shell).update(
+        DynamicBatcher=modules["core"].DynamicBatcher, execution=modules["execution"], prepare=modules["modules"].prepare
+    )
+    return shell
+
+
+def _compile(stem: str, mutant: Mutant | None) -> ModuleType:
+    path = files(__package__).joinpath(f"{stem}.py")
+    source = path.read_text(encoding="utf-8")
+    if mutant and mutant.where == stem:
+        if source.count(mutant.line) != 1:
+            raise ValueError(f"mutant {mutant.name}: its line stands {source.count(mutant.line)} times in {stem}.py")
+        source = source.replace(mutant.line, mutant.wrong)
+    module = ModuleType(f"{__package__}.{stem}")
+    vars(module).update(__package__=__package__, __file__=str(path))
+    exec(compile(source, str(path), "exec"), vars(module))  # noqa: S102 - our own source, with one line of ours replaced
+    return module

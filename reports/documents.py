@@ -1,0 +1,47 @@
+"""Everything that is derived from a report, and where it is written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from batchproof.reports.headline import headline
+from batchproof.reports.junit import to_junit
+from batchproof.reports.markdown import to_markdown
+from batchproof.reports.matrix import combine, matrix
+from batchproof.reports.reading import FILE, FORMAT, Report, read
+
+__all__ = ["combine", "matrix", "to_json", "to_junit", "to_markdown", "write_all"]
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """Return the report as one JSON object, for machines; timelines stay where they are, in `report.jsonl`."""
+    return {
+        "format": FORMAT,
+        "headline": headline(report),
+        "truncated": report.truncated,
+        "counts": report.counts,
+        "missing": list(report.missing),
+        "header": dict(report.header),
+        "results": [dict(result) for result in report.results],
+        "attempts": [{key: one[key] for key in one if key != "timeline"} for one in report.attempts],
+        "footer": dict(report.footer) if report.footer else None,
+    }
+
+
+def write_all(folder: str | Path) -> list[Path]:
+    """Read `report.jsonl` in a folder and write report.json, junit.xml and summary.md beside it; ReportError as `read`.
+
+    All are made before the first is written, so that a failure leaves no mixture of old and new.
+    """
+    report = read(Path(folder) / FILE)
+    texts = {
+        "report.json": json.dumps(to_json(report), indent=2) + "\n",
+        "junit.xml": to_junit(report),
+        "summary.md": to_markdown(report),
+    }
+    paths = [Path(folder) / name for name in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return paths

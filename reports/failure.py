@@ -1,0 +1,96 @@
+"""What a person sees of a rule that did not pass: requirement, number against number, picture, hint, commands."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+
+from batchproof.reports.picture import draw
+from batchproof.reports.reading import Line
+from batchproof.reports.wording import clean, duration, hanging, line, message
+
+WIDTH = 100
+_CONFIG = {"max_batch_size": "max_batch", "max_queue_delay_ns": "delay", "queue_timeout_ns": "timeout"}
+_BROKEN = (KeyError, IndexError, TypeError, ValueError, AttributeError)
+
+
+def text(result: Line, attempts: Iterable[Line], header: Line, folder: str | PurePath = "") -> str:
+    """Return the failure block of one result, at most 100 columns wide but for the commands at its end.
+
+    attempts: those of the report or only of this rule; the one that decided gives config, note and picture.
+    folder: where the report lies, so that the replay command works from here; without it, from within the report.
+    """
+    mine = [attempt for attempt in attempts if attempt["rule"] == result["rule"]]
+    deciding = next((attempt for attempt in reversed(mine) if attempt["verdict"] == result["verdict"]), None)
+    shown: Line = deciding or (mine[-1] if mine else {})
+    rows = [
+        *_title(result, header),
+        *hanging("config", _config(shown.get("config"), _seed(shown, header))),
+        *hanging("expected", message(result["expected"])),
+        *hanging("actual", message(result["actual"])),
+        *hanging("reason", message(result["reason"])),
+        *hanging("note", message(shown.get("note") or "")),
+        *hanging("attempts", ", ".join(attempt["verdict"] for attempt in mine) if len(mine) > 1 else ""),
+        *_picture(shown.get("timeline")),
+        *_several("check", [message(hint) for hint in result["hints"]]),
+        *hanging("known", line(result["link"])),
+        *_again(result, _seed(shown, header), header, folder),
+    ]
+    return "\n".join(rows)
+
+
+def _title(result: Line, header: Line) -> Iterator[str]:
+    """The rule on the left, the target on the right; in a line of its own where both do not fit."""
+    target = header["target"]
+    left = f"{result['verdict']}  {line(result['rule'])}  {line(result['level']):<6} {line(result['title'])}"
+    right = line(f"{target['name']} {target['version']}  [{target['sight']}]").replace(" [", "  [")
+    if len(left) + 2 + len(right) <= WIDTH:
+        yield left + right.rjust(WIDTH - len(left))
+    else:
+        yield left
+        yield from hanging("target", right.replace("  [", " ["))
+
+
+def _seed(shown: Line, header: Line) -> int:
+    return int(shown.get("seed", header["seed"]))
+
+
+def _config(config: Mapping[str, int] | None, seed: int) -> str:
+    words = []
+    for key, value in (config or {}).items():
+        name = _CONFIG.get(key, key.removesuffix("_ns"))
+        if value or key != "queue_timeout_ns":  # 0 means never
+            words.append(f"{name} {duration(value) if key.endswith('_ns') else value}")
+    return clean("  ".join([*words, f"seed {seed}"]))
+
+
+def _picture(timeline: Line | None) -> Iterator[str]:
+    """The picture, and what the rig could not do while it was taken."""
+    if timeline is None:
+        return
+    try:
+        yield from (f"  {row}" for row in draw(timeline, WIDTH - 2).splitlines())
+        yield from _several("rig", [message(problem) for problem in timeline.get("problems", ())])
+    except _BROKEN:  # from a bundle that something else wrote: a failure without a picture still has to be shown
+        yield "  (no picture: the timeline is malformed)"
+
+
+def _several(label: str, texts: Sequence[str]) -> Iterator[str]:
+    for number, one in enumerate(texts):
+        yield from hanging("" if number else label, one)
+
+
+def _again(result: Line, seed: int, header: Line, folder: str | PurePath) -> Iterator[str]:
+    """Commands to copy: never wrapped, and quoted, since their words come from outside."""
+    label = "again"
+    if result["bundle"]:
+        bundle = PurePath(folder, result["bundle"]).as_posix()
+        yield f"  {label:<10}batchproof check --replay {_word(bundle)}   # judged again, offline"
+        label = ""
+    target, rule = _word(header["target"]["reached"]), _word(result["rule"])
+    yield f"  {label:<10}batchproof check --target {target} --rules {rule} --seed {seed}"
+
+
+def _word(text: str) -> str:
+    return shlex.quote(clean(text).replace("\n", " "))

@@ -1,0 +1,129 @@
+"""summary.md: what a person reads first, from the verdict in words down to how the run was started."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from batchproof.reports import failure, picture
+from batchproof.reports.headline import headline, scope
+from batchproof.reports.reading import Line, Report
+from batchproof.reports.wording import cell, count, fenced, link, number, table
+
+BAD = ("FAIL", "ERROR", "INCONCLUSIVE")  # in the order in which a person wants to read them
+
+
+_Row = tuple[str, ...]
+
+
+def to_markdown(report: Report) -> str:
+    """Return the summary of one report. Nothing that the target said can become markup or HTML in it."""
+    parts = [
+        f"# Batchproof: {cell(report.target)}",
+        f"**{cell(headline(report))}** ({cell(scope(report))})",
+        " · ".join(f"{many} {cell(verdict)}" for verdict, many in report.counts.items()),
+        *warning(report),
+        *_section("Rules", _areas(report)),
+        *_section("Failures", _failures(report)),
+        *_section("Known issues", _known(report)),
+        *_section("Observed", _told(report, ("OBSERVED",), ("rule", "title", "observed"), _observed)),
+        *_section("Not judged", _told(report, ("SKIPPED", "NOT_OBSERVABLE"), ("rule", "verdict", "reason"), _unjudged)),
+        *_section("Measures", _measures(report)),
+        *_section("How it was run", [_run(report)]),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def word(verdict: str) -> str:
+    """Return a verdict as it stands in a table: what needs attention is bold."""
+    return f"**{verdict}**" if verdict in BAD else cell(verdict)
+
+
+def warning(report: Report) -> Iterator[str]:
+    """Yield what keeps the report from being a whole one."""
+    if report.footer is None:
+        where = "in the middle of a line" if report.cut else "before its footer"
+        why = f"**Truncated.** The report ends {where}: the run was killed or is still going on."
+    elif not report.footer["complete"]:
+        why = f"**Ended early.** {cell(report.footer['reason']) or 'The report gives no reason.'}"
+    else:
+        return
+    missing = ", ".join(map(cell, report.missing))
+    yield f"> {why}" + (f"\n> Without a result: {missing}." if missing else "")
+
+
+def _section(title: str, parts: Sequence[str]) -> list[str]:
+    return [f"## {title}", *parts] if parts else []
+
+
+def _areas(report: Report) -> list[str]:
+    heads = ("verdict", "rule", "level", "title", "attempts", "seconds")
+    parts = []
+    for name, results in report.areas().items():
+        rows = [
+            (word(r["verdict"]), *map(cell, (r["rule"], r["level"], r["title"], r["attempts"])), f"{r['seconds']:.2f}")
+            for r in results
+        ]
+        parts += [f"### {cell(name)}", table(heads, rows, right=("attempts", "seconds"))]
+    return parts
+
+
+def _failures(report: Report) -> list[str]:
+    bad = sorted(_ended(report, BAD), key=lambda result: BAD.index(result["verdict"]))
+    blocks = [fenced(failure.text(result, report.attempts, report.header)) for result in bad]
+    return [*blocks, f"In the pictures: `{picture.LEGEND}`"] if blocks else []
+
+
+def _known(report: Report) -> list[str]:
+    rows = [
+        (cell(r["rule"]), cell(r["title"]), cell(r["reason"] or r["actual"]), link(r["link"]))
+        for r in _ended(report, ("KNOWN",))
+    ]
+    return [table(("rule", "title", "reason", "link"), rows)] if rows else []
+
+
+def _told(report: Report, verdicts: Sequence[str], heads: Sequence[str], row: Callable[[Line], _Row]) -> list[str]:
+    rows = [[cell(text) for text in row(result)] for result in _ended(report, verdicts)]
+    return [table(heads, rows)] if rows else []
+
+
+def _observed(result: Line) -> _Row:
+    return result["rule"], result["title"], result["actual"] or result["reason"]
+
+
+def _unjudged(result: Line) -> _Row:
+    return result["rule"], result["verdict"], result["reason"] or result["actual"]
+
+
+def _measures(report: Report) -> list[str]:
+    rows = [
+        (cell(result["rule"]), cell(name), cell(number(value)))
+        for result in _ended(report)
+        for name, value in result["measures"].items()
+    ]
+    return [table(("rule", "measure", "value"), rows, right=("value",))] if rows else []
+
+
+def _run(report: Report) -> str:
+    header, target, footer = report.header, report.header["target"], report.footer
+    facts = {
+        "target": f"{report.target} {target['contact']}",
+        "reached": target["reached"],
+        "sight": target["sight"],
+        "claims": ", ".join(f"{name} = {value}" for name, value in target["claims"].items()),
+        "selected": f"{count(len(header['rules']), 'rule')}, {scope(report)}",
+        "seed": header["seed"],
+        "patience": header["patience"],
+        "host": ", ".join(f"{name} {value}" for name, value in header["host"].items()),
+        "batchproof": header["batchproof"],
+        "started": header["started"],
+        "ended": footer["ended"] if footer else "never",
+        "exit status": footer["exit_status"] if footer else "none",
+        "command": header["command"],
+    }
+    return table(("fact", "value"), [(name, cell(value)) for name, value in facts.items() if value != ""])
+
+
+def _ended(report: Report, verdicts: Sequence[str] = ()) -> Iterator[Line]:
+    """The results with one of these verdicts (all, without any), in the order of the selection."""
+    for results in report.areas().values():
+        yield from (result for result in results if not verdicts or result["verdict"] in verdicts)

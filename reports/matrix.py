@@ -1,0 +1,63 @@
+"""Several targets side by side: one row a rule, one column a target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from batchproof.reports.headline import headline, scope
+from batchproof.reports.markdown import warning, word
+from batchproof.reports.reading import Report, area, read
+from batchproof.reports.wording import cell, table
+
+
+def matrix(reports: Sequence[Report]) -> str:
+    """Return the verdicts as a table of markdown: `-` where a rule was not selected, `?` where it has no result."""
+    return _table(reports, _titles(reports), foot=True)
+
+
+def combine(folders: Iterable[str | Path]) -> str:
+    """Return the summary of several report folders; ReportError if one of them is no report.
+
+    It says how each target ended, then the rules on which the targets differ, then all rules.
+    """
+    reports = [read(folder) for folder in folders]
+    names = _names(reports)
+    ends = []
+    for name, report in zip(names, reports, strict=True):
+        ends.append(f"- **{cell(name)}**: {cell(headline(report))} ({cell(scope(report))})")
+        ends += [f"  {part}" for text in warning(report) for part in text.splitlines()]
+    parts = ["# Batchproof: " + ", ".join(map(cell, names)), "\n".join(ends)]
+    titles = _titles(reports)
+    differ = {rule: title for rule, title in titles.items() if len({_verdict(report, rule) for report in reports}) > 1}
+    if len(reports) > 1:
+        parts += ["## Where they differ", _table(reports, differ, foot=False) if differ else "Nowhere."]
+    return "\n\n".join([*parts, "## All rules", _table(reports, titles, foot=True)]) + "\n"
+
+
+def _table(reports: Sequence[Report], titles: dict[str, str], *, foot: bool) -> str:
+    heads = ("rule", "title", *map(cell, _names(reports)))
+    rows = [(cell(rule), cell(titles[rule]), *(word(_verdict(one, rule)) for one in reports)) for rule in titles]
+    if foot:
+        rows.append(("", "", *(headline(report).partition(":")[0].lower() for report in reports)))
+    return table(heads, rows)
+
+
+def _verdict(report: Report, rule: str) -> str:
+    if rule not in report.header["rules"]:
+        return "-"
+    return next((str(result["verdict"]) for result in report.results if result["rule"] == rule), "?")
+
+
+def _titles(reports: Sequence[Report]) -> dict[str, str]:
+    """Every selected rule and its title; a rule that only a later target has stands with the others of its area."""
+    titles = dict.fromkeys((rule for report in reports for rule in report.header["rules"]), "")
+    titles.update((result["rule"], result["title"]) for report in reports for result in report.results)
+    areas = list(dict.fromkeys(map(area, titles)))
+    return {rule: titles[rule] for rule in sorted(titles, key=lambda rule: areas.index(area(rule)))}
+
+
+def _names(reports: Sequence[Report]) -> list[str]:
+    """The heads of the columns; the same target twice gets numbers."""
+    names = [report.target for report in reports]
+    return [f"{name} #{names[:at].count(name) + 1}" if names.count(name) > 1 else name for at, name in enumerate(names)]

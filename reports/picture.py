@@ -1,0 +1,136 @@
+"""A timeline as a picture in plain text: one line a request, time from left to right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from batchproof.reports.wording import line
+
+LEGEND = "q sent  - waiting  M enters the model  = in the model  > answered  x refused or failed  ? never answered"
+
+_NO_CLOCK = "(the model's clock does not compare with the client's: only the client's times are drawn)"
+_LEAST_SPAN_NS = 10_000
+
+
+@dataclass(frozen=True)
+class _Life:
+    """One request: `runs` holds enter and exit of each execution that it was part of."""
+
+    name: str
+    sent_ns: int
+    answered_ns: int | None
+    kind: str
+    runs: tuple[tuple[int, int | None], ...]
+
+    def events(self) -> list[int]:
+        times = [self.sent_ns, self.answered_ns, *(time for run in self.runs for time in run)]
+        return [time for time in times if time is not None]
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Nanoseconds to columns."""
+
+    start_ns: int
+    span_ns: int
+    columns: int
+
+    def column(self, at_ns: int) -> int:
+        return (at_ns - self.start_ns) * (self.columns - 1) // self.span_ns
+
+
+def draw(timeline: Mapping[str, Any], width: int = 100, most: int = 16) -> str:
+    """Return the picture of a timeline's JSON data, at most `width` columns wide, of its first `most` requests.
+
+    KeyError or TypeError if it is no such data. `LEGEND` explains the letters.
+    """
+    requests = timeline["requests"]
+    lives = [_life(request, timeline) for request in requests[:most]]
+    if not lives:
+        return "(no request was sent)"
+    label = max(2, *(len(life.name) for life in lives))
+    aside = max(len(life.kind) for life in lives)
+    scale = _scale(lives, timeline.get("marks", {}), width - label - 3 - (aside + 1 if aside else 0))
+    rows = [f"{life.name:<{label}} |{_row(life, scale)}| {life.kind}".rstrip() for life in lives]
+    if len(requests) > most:
+        rows.append(f"... and {len(requests) - most} more")
+    rows += [f"{name:<{label}}  {text}".rstrip() for name, text in zip(("", "ms"), _axis(scale), strict=True)]
+    if not timeline["same_clock"]:
+        rows.append(_NO_CLOCK)
+    return "\n".join(rows)
+
+
+def _life(request: Mapping[str, Any], timeline: Mapping[str, Any]) -> _Life:
+    runs = timeline["executions"] if timeline["same_clock"] else ()
+    times = tuple((run["enter_ns"], run["exit_ns"]) for run in runs if request["serial"] in run["serials"])
+    name, kind = line(request["name"])[:12], line(request["kind"])[:10]
+    return _Life(name, request["sent_ns"], request["answered_ns"], kind, times)
+
+
+def _scale(lives: list[_Life], marks: Mapping[str, int], columns: int) -> _Scale:
+    """From the first event to the last. Where someone still waits, a quarter more shows it, up to the drive's end."""
+    times = [time for life in lives for time in life.events()]
+    start, last = min(times), max(times)
+    if any(life.answered_ns is None for life in lives):
+        end = max(marks.get("end", last), last)
+        last = min(end, last + (last - start) // 4) if last > start else end
+    return _Scale(start, max(last - start, _LEAST_SPAN_NS), columns)
+
+
+def _row(life: _Life, scale: _Scale) -> str:
+    """Draw the later letter over the earlier, and keep q, M and the end apart where they share a column.
+
+    M stays where it is, because the eye compares the M of the requests of one batch.
+    """
+    row = [" "] * scale.columns
+    edge = scale.columns - 1
+    # Only a batch that enters in the very first or last column moves, and then all of it: for its q, or its end.
+    enters = [min(max(1, scale.column(enter)), edge - 1) for enter, _ in life.runs]
+    sent = min(scale.column(life.sent_ns), edge - 1)
+    sent -= sent in enters
+    last = edge if life.answered_ns is None else scale.column(life.answered_ns)
+    last = max(last, sent + 1, *(enter + 1 for enter in enters))
+    row[sent:last] = "-" * (last - sent)
+    for at, (_, exit_ns) in zip(enters, life.runs, strict=True):
+        until = last if exit_ns is None else max(at, scale.column(exit_ns))
+        row[at : until + 1] = "M" + "=" * (until - at)
+    row[sent] = "q"
+    row[last] = "?" if life.answered_ns is None else "x" if life.kind else ">"
+    return "".join(row)
+
+
+def _axis(scale: _Scale) -> tuple[str, str]:
+    """Return the line with the ticks and the line with their milliseconds, counted from the first event."""
+    step = _round_up(max(1, scale.span_ns * 10 // scale.columns))
+    decimals = max(0, 7 - len(str(step)))
+    ticks, labels = "-" * scale.columns, ""
+    for tick in range(0, scale.span_ns + 1, step):
+        at = scale.column(scale.start_ns + tick)
+        text = f"{tick / 1e6:.{decimals}f}"
+        ticks = f"{ticks[:at]}+{ticks[at + 1 :]}"
+        if at + len(text) <= scale.columns:
+            labels = f"{labels:<{at}}{text}"
+    return ticks, labels
+
+
+def _round_up(step: int) -> int:
+    """Return the next number of the kind 1, 2, 5, 10, 20, 50, ..."""
+    power: int = 10 ** (len(str(step)) - 1)
+    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= step)
+
+
+if __name__ == "__main__":
+    _MS = 1_000_000
+    _KEYS = ("name", "serial", "sent_ns", "answered_ns", "kind")
+    _SENT = (("plug", 1, 0, 120, ""), ("r0", 2, 10, 180, ""), ("r1", 3, 35, 180, ""), ("r2", 4, 50, 50, "invalid"))
+    _RUNS = ((1, [1], 2, 119), (2, [2, 3], 120, 178))
+    _sample = {
+        "requests": [dict(zip(_KEYS, (n, s, at * _MS, end * _MS, kind), strict=True)) for n, s, at, end, kind in _SENT]
+        + [dict(zip(_KEYS, ("r3", 5, 70 * _MS, None, ""), strict=True))],
+        "executions": [{"serials": who, "enter_ns": a * _MS, "exit_ns": b * _MS} for _, who, a, b in _RUNS],
+        "marks": {"end": 400 * _MS},
+        "same_clock": True,
+    }
+    print(draw(_sample), LEGEND, sep="\n\n")

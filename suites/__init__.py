@@ -1,0 +1,1 @@
+"""The suites: what is driven and judged. Nothing imports this package but pytest."""

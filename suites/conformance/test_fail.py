@@ -1,0 +1,26 @@
+"""Failure: a batch that raises."""
+
+import pytest
+
+from batchproof.fixtures.script import Script, Send, gated
+from batchproof.reference_batcher import BatcherConfig
+
+FOUR = BatcherConfig(max_batch_size=4)
+
+
+def poisoned() -> Script:
+    """A full batch of which one request makes the model raise, and two batches behind it."""
+    bad = Send("bad0", fail=True), Send("bad1"), Send("bad2"), Send("bad3")
+    return gated(*bad, *(Send(f"r{i}") for i in range(8)))
+
+
+@pytest.mark.rule("DB-FAIL-001")
+def test_members_fail(drive, judge):
+    """A batch that raises fails every one of its members"""
+    judge(drive(FOUR, poisoned()))
+
+
+@pytest.mark.rule("DB-FAIL-002")
+def test_others_served(drive, judge):
+    """A batch that raises fails nobody else, and the next batch is served"""
+    judge(drive(FOUR, poisoned()))

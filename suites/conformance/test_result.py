@@ -1,0 +1,22 @@
+"""Result: each request's own, once."""
+
+import pytest
+
+from batchproof.fixtures.script import MS, Send, arrivals, gated
+from batchproof.reference_batcher import BatcherConfig
+
+EIGHT = BatcherConfig(max_batch_size=8, max_queue_delay_ns=5 * MS)
+
+
+@pytest.mark.rule("DB-RESULT-001")
+def test_own_result(drive, judge, seed):
+    """Every answer carries the result of its own request"""
+    judge(drive(EIGHT, gated(*(Send(f"r{i}") for i in range(16)), in_order=False)))
+
+    judge(drive(EIGHT, arrivals(seed(), count=60, mean_gap_ns=1 * MS, work_ns=5 * MS)))
+
+
+@pytest.mark.rule("DB-RESULT-002")
+def test_exactly_once(drive, judge, seed):
+    """Every answered request was executed exactly once"""
+    judge(drive(EIGHT, arrivals(seed(), count=60, mean_gap_ns=1 * MS, work_ns=5 * MS)))

@@ -1,0 +1,48 @@
+"""Size: how many rows a batch holds."""
+
+import pytest
+
+from batchproof.fixtures.script import MS, Send, arrivals, gated, lone
+from batchproof.reference_batcher import BatcherConfig
+
+FOUR = BatcherConfig(max_batch_size=4)
+
+
+@pytest.mark.rule("DB-SIZE-001")
+def test_no_batch_above_the_limit(drive, judge, seed):
+    """No batch holds more rows than max_batch_size"""
+    behind_a_plug = gated(*(Send(f"r{i}") for i in range(10)), in_order=False)
+    judge(drive(FOUR, behind_a_plug))
+
+    judge(drive(FOUR, arrivals(seed(), count=40, mean_gap_ns=1 * MS, work_ns=10 * MS)))
+
+
+@pytest.mark.rule("DB-SIZE-002")
+def test_backlog_fills_batches(drive, judge):
+    """A backlog leaves in full batches"""
+    judge(drive(FOUR, gated(*(Send(f"r{i}") for i in range(12)))))
+
+
+@pytest.mark.rule("DB-SIZE-003")
+def test_oversize_is_refused(drive, judge):
+    """A request with more rows than max_batch_size is refused and never executed"""
+    judge(drive(FOUR, (Send("big", rows=5), Send("after"))))
+
+
+@pytest.mark.rule("DB-SIZE-004")
+def test_refusal_names_the_limit(drive, judge):
+    """The refusal of an oversize request names the limit"""
+    judge(drive(FOUR, (Send("big", rows=9),)))
+
+
+@pytest.mark.rule("DB-SIZE-005")
+def test_rows_stay_together(drive, judge):
+    """The rows of one request stay together in one batch"""
+    sizes = (3, 2, 3, 1, 4, 2, 2, 3)
+    judge(drive(FOUR, gated(*(Send(f"r{i}", rows=rows) for i, rows in enumerate(sizes)))))
+
+
+@pytest.mark.rule("DB-SIZE-006")
+def test_the_limit_itself(drive, judge):
+    """A request of exactly max_batch_size rows is served"""
+    judge(drive(FOUR, (Send("exact", rows=4), *lone())))

@@ -1,0 +1,1 @@
+"""Throughput and latency; never decides conformance of behaviour."""

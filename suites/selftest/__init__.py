@@ -1,0 +1,1 @@
+"""The suite under test: needs no server."""
