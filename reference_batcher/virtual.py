@@ -17,6 +17,7 @@ from .modules import prepare
 
 __all__ = ["VirtualBatcher", "VirtualClock", "prepare"]
 
+STILL_LIMIT = 100_000
 Finish = Callable[[Model], None]
 Service = Callable[[int, tuple[Entry, ...], Finish], None]
 
@@ -28,6 +29,7 @@ class VirtualClock:
         self._now_ns = start_ns
         self._events: list[tuple[int, int, Callable[[], None]]] = []
         self._ticket = itertools.count()
+        self._still = 0
 
     def now_ns(self) -> int:
         """The simulated time."""
@@ -53,7 +55,11 @@ class VirtualClock:
         return True
 
     def _step(self) -> None:
-        self._now_ns, _, action = heapq.heappop(self._events)
+        when_ns, _, action = heapq.heappop(self._events)
+        self._still = self._still + 1 if when_ns == self._now_ns else 0
+        if self._still > STILL_LIMIT:
+            raise RuntimeError(f"{STILL_LIMIT} things happened at one moment: the simulation does not move on")
+        self._now_ns = when_ns
         action()
 
 

@@ -11,18 +11,20 @@ from batchproof.reports.wording import line
 LEGEND = "q sent  - waiting  M enters the model  = in the model  > answered  x refused or failed  ? never answered"
 
 _NO_CLOCK = "(the model's clock does not compare with the client's: only the client's times are drawn)"
-_LEAST_SPAN_NS = 10_000
+_LEAST_SPAN_NS = 10_000  # below, the labels of the axis would need more digits than they have room
+_NO_TIME = "(all at the same moment)"
 
 
 @dataclass(frozen=True)
 class _Life:
-    """One request: `runs` holds enter and exit of each execution that it was part of."""
+    """One request: `runs` holds enter and exit of each execution that it was part of, `aside` what time cannot show."""
 
     name: str
     sent_ns: int
     answered_ns: int | None
-    kind: str
+    refused: bool
     runs: tuple[tuple[int, int | None], ...]
+    aside: str
 
     def events(self) -> list[int]:
         times = [self.sent_ns, self.answered_ns, *(time for run in self.runs for time in run)]
@@ -38,7 +40,7 @@ class _Scale:
     columns: int
 
     def column(self, at_ns: int) -> int:
-        return (at_ns - self.start_ns) * (self.columns - 1) // self.span_ns
+        return (at_ns - self.start_ns) * (self.columns - 1) // max(self.span_ns, 1)
 
 
 def draw(timeline: Mapping[str, Any], width: int = 100, most: int = 16) -> str:
@@ -51,22 +53,31 @@ def draw(timeline: Mapping[str, Any], width: int = 100, most: int = 16) -> str:
     if not lives:
         return "(no request was sent)"
     label = max(2, *(len(life.name) for life in lives))
-    aside = max(len(life.kind) for life in lives)
-    scale = _scale(lives, timeline.get("marks", {}), width - label - 3 - (aside + 1 if aside else 0))
-    rows = [f"{life.name:<{label}} |{_row(life, scale)}| {life.kind}".rstrip() for life in lives]
+    aside = max(len(life.aside) for life in lives)
+    scale = _scale(lives, timeline["marks"], width - label - 3 - (aside + 1 if aside else 0))
+    rows = [f"{life.name:<{label}} |{_row(life, scale)}| {life.aside}".rstrip() for life in lives]
     if len(requests) > most:
         rows.append(f"... and {len(requests) - most} more")
-    rows += [f"{name:<{label}}  {text}".rstrip() for name, text in zip(("", "ms"), _axis(scale), strict=True)]
-    if not timeline["same_clock"]:
-        rows.append(_NO_CLOCK)
-    return "\n".join(rows)
+    axis = zip(("", "ms"), _axis(scale), strict=True) if scale.span_ns else ()
+    rows += [f"{name:<{label}}  {text}".rstrip() for name, text in axis]
+    notes = ((timeline["same_clock"], _NO_CLOCK), (scale.span_ns, _NO_TIME))
+    return "\n".join([*rows, *(note for holds, note in notes if not holds)])
 
 
 def _life(request: Mapping[str, Any], timeline: Mapping[str, Any]) -> _Life:
-    runs = timeline["executions"] if timeline["same_clock"] else ()
-    times = tuple((run["enter_ns"], run["exit_ns"]) for run in runs if request["serial"] in run["serials"])
-    name, kind = line(request["name"])[:12], line(request["kind"])[:10]
-    return _Life(name, request["sent_ns"], request["answered_ns"], kind, times)
+    """Number the batches where there are several, and name what is unusual: rows, refusal."""
+    mine = [(at, run) for at, run in enumerate(timeline["executions"], 1) if request["serial"] in run["serials"]]
+    batches = " and ".join(str(at) for at, _ in mine) if len(timeline["executions"]) > 1 else ""
+    rows = f"{request['rows']} rows" if request["rows"] != 1 else ""
+    words = (batches and f"batch {batches}", rows, line(request["kind"]))
+    return _Life(
+        name=line(request["name"])[:12],
+        sent_ns=request["sent_ns"],
+        answered_ns=request["answered_ns"],
+        refused=bool(request["kind"]),
+        runs=tuple((run["enter_ns"], run["exit_ns"]) for _, run in mine) if timeline["same_clock"] else (),
+        aside=", ".join(word for word in words if word)[:30],
+    )
 
 
 def _scale(lives: list[_Life], marks: Mapping[str, int], columns: int) -> _Scale:
@@ -76,6 +87,8 @@ def _scale(lives: list[_Life], marks: Mapping[str, int], columns: int) -> _Scale
     if any(life.answered_ns is None for life in lives):
         end = max(marks.get("end", last), last)
         last = min(end, last + (last - start) // 4) if last > start else end
+    if last == start:
+        return _Scale(start, 0, 3)
     return _Scale(start, max(last - start, _LEAST_SPAN_NS), columns)
 
 
@@ -97,7 +110,7 @@ def _row(life: _Life, scale: _Scale) -> str:
         until = last if exit_ns is None else max(at, scale.column(exit_ns))
         row[at : until + 1] = "M" + "=" * (until - at)
     row[sent] = "q"
-    row[last] = "?" if life.answered_ns is None else "x" if life.kind else ">"
+    row[last] = "?" if life.answered_ns is None else "x" if life.refused else ">"
     return "".join(row)
 
 
@@ -123,13 +136,18 @@ def _round_up(step: int) -> int:
 
 if __name__ == "__main__":
     _MS = 1_000_000
-    _KEYS = ("name", "serial", "sent_ns", "answered_ns", "kind")
-    _SENT = (("plug", 1, 0, 120, ""), ("r0", 2, 10, 180, ""), ("r1", 3, 35, 180, ""), ("r2", 4, 50, 50, "invalid"))
-    _RUNS = ((1, [1], 2, 119), (2, [2, 3], 120, 178))
+    _KEYS = ("name", "serial", "rows", "sent_ns", "answered_ns", "kind")
+    _SENT = (
+        ("plug", 1, 1, 0, 120 * _MS, ""),
+        ("r0", 2, 1, 10 * _MS, 180 * _MS, ""),
+        ("r1", 3, 4, 35 * _MS, 180 * _MS, ""),
+        ("r2", 4, 9, 50 * _MS, 50 * _MS, "invalid"),
+        ("r3", 5, 1, 70 * _MS, None, ""),
+    )
+    _RUNS = (([1], 2 * _MS, 119 * _MS), ([2, 3], 120 * _MS, 178 * _MS))
     _sample = {
-        "requests": [dict(zip(_KEYS, (n, s, at * _MS, end * _MS, kind), strict=True)) for n, s, at, end, kind in _SENT]
-        + [dict(zip(_KEYS, ("r3", 5, 70 * _MS, None, ""), strict=True))],
-        "executions": [{"serials": who, "enter_ns": a * _MS, "exit_ns": b * _MS} for _, who, a, b in _RUNS],
+        "requests": [dict(zip(_KEYS, sent, strict=True)) for sent in _SENT],
+        "executions": [dict(zip(("serials", "enter_ns", "exit_ns"), run, strict=True)) for run in _RUNS],
         "marks": {"end": 400 * _MS},
         "same_clock": True,
     }

@@ -59,9 +59,9 @@ def fenced(text: str) -> str:
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> str:
     """Return a table of markdown, aligned in the source too; `right` names the columns of numbers.
 
-    The cells are markdown already. A cell beyond 60 characters does not widen its column for all the others.
+    The cells are markdown already. A cell beyond 80 characters does not widen its column for all the others.
     """
-    widths = [max(3, *(min(len(row[at]), 60) for row in (heads, *rows))) for at in range(len(heads))]
+    widths = [max(3, *(min(len(row[at]), 80) for row in (heads, *rows))) for at in range(len(heads))]
     flush = [str.rjust if head in right else str.ljust for head in heads]
     rule = ["-" * (width - 1) + (":" if head in right else "-") for head, width in zip(heads, widths, strict=True)]
     lines = [[pad(text, width) for pad, text, width in zip(flush, row, widths, strict=True)] for row in (heads, *rows)]

@@ -11,7 +11,7 @@ FOUR = BatcherConfig(max_batch_size=4)
 @pytest.mark.rule("DB-ORDER-001")
 def test_first_come_first_served(drive, judge):
     """Requests enter batches in the order in which they were queued"""
-    judge(drive(FOUR, gated(*(Send(f"r{i}") for i in range(10)))))
+    judge(drive(FOUR, gated(*(Send(f"r{i}") for i in range(12)))))
 
 
 @pytest.mark.rule("DB-ORDER-002")

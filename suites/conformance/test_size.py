@@ -38,7 +38,7 @@ def test_refusal_names_the_limit(drive, judge):
 @pytest.mark.rule("DB-SIZE-005")
 def test_rows_stay_together(drive, judge):
     """The rows of one request stay together in one batch"""
-    sizes = (3, 2, 3, 1, 4, 2, 2, 3)
+    sizes = (3, 2, 3, 1, 2, 2, 3, 3)
     judge(drive(FOUR, gated(*(Send(f"r{i}", rows=rows) for i, rows in enumerate(sizes)))))
 
 
@@ -46,3 +46,11 @@ def test_rows_stay_together(drive, judge):
 def test_the_limit_itself(drive, judge):
     """A request of exactly max_batch_size rows is served"""
     judge(drive(FOUR, (Send("exact", rows=4), *lone())))
+
+
+@pytest.mark.rule("DB-SIZE-007")
+def test_rows_are_counted(drive, judge, seed):
+    """max_batch_size counts rows, not requests"""
+    judge(drive(FOUR, gated(*(Send(f"r{i}", rows=3) for i in range(4)), in_order=False)))
+
+    judge(drive(FOUR, arrivals(seed(), count=40, mean_gap_ns=1 * MS, max_rows=4, work_ns=10 * MS)))

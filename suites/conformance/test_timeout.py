@@ -9,12 +9,10 @@ SHORT = BatcherConfig(max_batch_size=4, queue_timeout_ns=300 * MS)
 LONG = BatcherConfig(max_batch_size=4, queue_timeout_ns=2000 * MS)
 
 
-def expiring(later_after_ns: int = 0) -> Script:
-    """`r0` waits behind a plug until it is refused; `later` is queued, before that or after, and served."""
+def expiring() -> Script:
+    """`r0` waits behind a plug until it is refused; then `later` is queued and served."""
     plug = Send("plug", hold="gate"), Entered("plug")
-    r0, later, refused = Send("r0"), Send("later", after_ns=later_after_ns), Answered(("r0",))
-    middle = (r0, Queued(1), later, refused) if later_after_ns else (r0, Queued(1), refused, later, Queued(1))
-    return (*plug, *middle, Release("gate"))
+    return (*plug, Send("r0"), Queued(1), Answered(("r0",)), Send("later", after_ns=1 * MS), Queued(1), Release("gate"))
 
 
 @pytest.mark.rule("DB-TIMEOUT-001")
@@ -32,10 +30,19 @@ def test_expired_never_runs(drive, judge):
 @pytest.mark.rule("DB-TIMEOUT-003")
 def test_neighbours_unharmed(drive, judge):
     """An expired request does not harm its neighbours in the queue"""
-    judge(drive(LONG, expiring(later_after_ns=1600 * MS)))
+    plug, r0 = (Send("plug", hold="gate"), Entered("plug")), (Send("r0"), Queued(1))
+    while_it_waits = Send("later", after_ns=1600 * MS), Send("last", after_ns=700 * MS)
+
+    judge(drive(LONG, (*plug, *r0, *while_it_waits, Release("gate"))))
 
 
 @pytest.mark.rule("DB-TIMEOUT-004")
 def test_in_time_is_served(drive, judge):
     """A request that has not waited longer than the queue timeout is not refused"""
     judge(drive(LONG, (Send("plug", hold="gate"), Entered("plug"), Send("r0"), Queued(1), Release("gate"))))
+
+
+@pytest.mark.rule("DB-TIMEOUT-005")
+def test_refused_while_busy(drive, judge):
+    """An expired request is refused even while every instance is busy"""
+    judge(drive(SHORT, expiring()))

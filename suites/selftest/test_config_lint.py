@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from batchproof.fixtures.catalogue import rules
 from batchproof.fixtures.checkers.config import AREAS, CHECKS, PARSE, lint
 from batchproof.reference_batcher.config import BatcherConfig, TensorSpec
 
@@ -59,6 +60,13 @@ def test_rule_ids_are_unique() -> None:
     """No two areas share a rule id, and no two rules share a checker."""
     assert sum(len(area) for area in AREAS) == len(CHECKS) == len(set(CHECKS.values()))
     assert PARSE not in CHECKS
+
+
+def test_checkers_and_catalogue_agree() -> None:
+    """The config rules of the catalogue are the checkers, in the same order, and a docstring is the rule's title."""
+    catalogue = {rule.id: rule.title for rule in rules().values() if rule.profile == "CONFIG"}
+    assert list(catalogue) == [PARSE, *CHECKS]
+    assert {rule: f"{catalogue[rule]}." for rule in CHECKS} == {rule: check.__doc__ for rule, check in CHECKS.items()}
 
 
 def test_unparsable_text_has_one_problem() -> None:

@@ -329,9 +329,21 @@ def test_picture_shows_refused_failed_and_unanswered_requests() -> None:
     )
     timeline = Timeline(CONFIG, requests, (Execution(0, 1, (0,), (1,), 10 * MS, 30 * MS),), {"end": 90 * MS})
     assert draw(data(timeline), width=48).splitlines()[:3] == [
-        "plug |q-----M=============-----x       | failed",
-        "r0   |            qx                   | invalid",
-        "r1   |            q-------------------?|",
+        "plug |q---M==========----x     | failed",
+        "r0   |         qx              | 9 rows, invalid",
+        "r1   |         q--------------?|",
+    ]
+
+
+def test_picture_numbers_batches_where_time_does_not_tell() -> None:
+    """Under a simulated clock everything may happen at one moment: what is left to see is who was in which batch."""
+    requests = tuple(Sent(f"r{i}", i, 1, 5, 5) for i in range(3))
+    runs = (Execution(0, 1, (0, 1), (1, 1), 5, 5), Execution(0, 2, (1, 2), (1, 1), 5, 5))
+    assert draw(data(Timeline(CONFIG, requests, runs))).splitlines() == [
+        "r0 |qM>| batch 1",
+        "r1 |qM>| batch 1 and 2",
+        "r2 |qM>| batch 2",
+        "(all at the same moment)",
     ]
 
 
@@ -343,8 +355,8 @@ def test_picture_keeps_to_client_times_where_clocks_do_not_compare() -> None:
 
 
 def test_picture_keeps_the_first_requests_and_the_width() -> None:
-    """Of many requests the first 16 are drawn, within 100 columns, even where everything happens at once."""
-    many = Timeline(CONFIG, tuple(Sent(f"r{i}", i, 1, 5, 5, "expired") for i in range(40)))
+    """Of many requests the first 16 are drawn, within 100 columns."""
+    many = Timeline(CONFIG, tuple(Sent(f"r{i}", i, 1, i, 5 * i, "expired") for i in range(40)))
     lines = draw(data(many)).splitlines()
     assert lines[16] == "... and 24 more"
     assert max(map(len, lines)) <= 100

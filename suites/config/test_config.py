@@ -1,0 +1,74 @@
+"""config.pbtxt: what the target says that it serves, and what it must refuse."""
+
+import re
+import sys
+from importlib.resources import files
+
+import pytest
+
+from batchproof.fixtures.catalogue import select
+from batchproof.fixtures.evidence import Text
+from batchproof.fixtures.script import MS
+from batchproof.fixtures.target import Unsupported
+from batchproof.reference_batcher import BatcherConfig
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CONFIG = BatcherConfig(max_batch_size=4, max_queue_delay_ns=5 * MS)
+FOLDER = files("batchproof") / "suites" / "config"
+LINTED = [rule for rule in select(profile="CONFIG") if not rule.id.startswith("CFG-SERVER")]
+
+
+def base(name: str) -> str:
+    """The text of a valid configuration."""
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def served(judging):
+    """The text of the configuration that the target says it serves."""
+
+    def text() -> str:
+        deployment = judging.deployment(CONFIG)
+        if not hasattr(deployment, "config_pbtxt"):
+            raise Unsupported("config")
+        return deployment.config_pbtxt()
+
+    return text
+
+
+@pytest.mark.parametrize("rule", [pytest.param(rule, marks=pytest.mark.rule(rule.id), id=rule.id) for rule in LINTED])
+def test_lint(served, judge, rule):
+    """What the target serves keeps each rule about configurations"""
+    judge(Text("the served config.pbtxt", served()))
+
+
+@pytest.mark.rule("CFG-SERVER-001")
+def test_served_as_deployed(served, judge):
+    """The server reports the batching values that it was told"""
+    told, reported = CONFIG, BatcherConfig.from_pbtxt(served())
+    fields = ("max_batch_size", "max_queue_delay_ns", "instances", "queue_timeout_ns")
+
+    differences = [f"{f}: told {getattr(told, f)}, reports {getattr(reported, f)}" for f in fields
+                   if getattr(told, f) != getattr(reported, f)]
+
+    judge(Text("the served config.pbtxt", reported.to_pbtxt(), "\n".join(differences)))
+
+
+@pytest.mark.rule("CFG-SERVER-002")
+def test_invalid_is_refused(judging, judge):
+    """The server refuses to load an invalid configuration"""
+    validate = getattr(judging.target, "validate", None)
+    if validate is None:
+        raise Unsupported("validation")
+    mutants = tomllib.loads((FOLDER / "mutants.toml").read_text(encoding="utf-8"))
+    judge(Text("valid base.pbtxt", base("base.pbtxt"), validate("classifier", base("base.pbtxt"))))
+    for what, mutant in mutants.items():
+        if mutant["triton"] == "refuses":
+            text = base(mutant["base"])
+            name = re.search(r'^name: "(.*)"', text, re.MULTILINE)[1]
+            wrong = text.replace(mutant["line"], mutant["wrong"])
+            judge(Text(what, wrong, validate(name, wrong)))

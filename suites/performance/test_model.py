@@ -1,0 +1,71 @@
+"""A real torch model through the target's own batcher: the same outputs in a batch as alone, and what batching gains."""
+
+from dataclasses import replace
+
+import pytest
+
+from batchproof.fixtures.evidence import Difference
+from batchproof.fixtures.script import MS
+from batchproof.fixtures.target import Unsupported
+from batchproof.fixtures.trial import closed_loop
+from batchproof.reference_batcher import BatcherConfig
+
+CONFIG = BatcherConfig(max_batch_size=8, max_queue_delay_ns=20 * MS)
+PIXELS = 64
+TOLERANCE = 1e-4  # float32: the convolutions of a batch may add up in another order
+
+
+@pytest.mark.rule("PERF-MODEL-001")
+def test_outputs_unchanged(judging, judge):
+    """A torch model gives the same outputs in a batch as alone, within floating-point tolerance"""
+    if not hasattr(judging.target, "serve") or not judging.info.claims.get("torch"):
+        raise Unsupported("torch")
+    import torch
+
+    from batchproof.suites.performance.resnet import resnet50
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model, batches = resnet50().to(device), []
+    images = torch.rand(8, 3, PIXELS, PIXELS, generator=torch.Generator().manual_seed(judging.attempt.seed))
+
+
+    def on_worker(_module, inputs):
+        torch.set_num_threads(1)  # counts only on the thread that runs the model: OpenMP threads fight over few cores
+        batches.append(len(inputs[0]))
+
+    hook = model.register_forward_pre_hook(on_worker)
+    deployment = judging.target.serve(model, CONFIG)
+    clock, wait_ns = judging.clock(deployment), judging.patience.wait_ns
+    try:
+        alone = torch.cat([_settled(clock, wait_ns, deployment.submit(image)) for image in images.split(1)])
+        together = [deployment.submit(image) for image in images.split(1)]
+        batched = torch.cat([_settled(clock, wait_ns, future) for future in together])
+    finally:
+        deployment.close()
+    if judging.info.sight != "virtual":
+        judging.measures = _throughput(judging, model, images[:1], device)
+    hook.remove()
+
+    largest = float((batched - alone).abs().max() / alone.abs().max())
+
+    judge(Difference("a classifier of ResNet-50's shape", largest, TOLERANCE, tuple(batches)))
+
+
+def _settled(clock, wait_ns, future):
+    clock.wait(future.done, clock.now_ns() + wait_ns)
+    return future.result(timeout=0).cpu()
+
+
+def _throughput(judging, model, image, device):
+    """Naive and batched in turn, without a queue delay; what batching gains is the processor's affair, so no rule."""
+    deployment = judging.target.serve(model, replace(CONFIG, max_queue_delay_ns=0))
+    clock, wait_ns = judging.clock(deployment), judging.patience.wait_ns
+
+    def load(clients, requests):
+        return closed_loop(lambda _number: deployment.submit(image), clock, clients, requests, wait_ns)
+
+    pairs = [(load(1, 8), load(16, 32)) for _ in range(3)]
+    deployment.close()
+    naive, batched = (sorted(one.qps for one in side)[1] for side in zip(*pairs, strict=True))
+    return {"model": f"ResNet-50 shape, {PIXELS}x{PIXELS}, {device}", "naive_qps": round(naive, 1),
+            "batched_qps": round(batched, 1), "batched_over_naive": round(batched / naive, 2)}
