@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, NoReturn, Optional
 
 import typer
 
@@ -96,6 +96,19 @@ def mutants(
     raise typer.Exit(print_matrix("json" if as_json else "markdown" if markdown else "text"))
 
 
-def _usage_error(message: str) -> None:
+@app.command()
+def witness(folder: Annotated[Path, typer.Argument(help="An empty or new folder.")]) -> None:
+    """Write a Triton model repository with the witness, for servers that load no models on demand."""
+    from batchproof.fixtures.repository import RepositoryError, write
+
+    try:
+        names = write(folder)
+    except RepositoryError as error:
+        _usage_error(str(error))
+    typer.echo(f"{len(names)} models in {folder}: start tritonserver with --model-repository={folder}")
+    typer.echo("then: batchproof check --target grpc://HOST:PORT")
+
+
+def _usage_error(message: str) -> NoReturn:
     typer.echo(f"batchproof: {message}", err=True)
     raise typer.Exit(USAGE_ERROR)

@@ -5,7 +5,7 @@ import pytest
 from batchproof.fixtures.script import MS, Answered, Entered, Queued, Release, Script, Send
 from batchproof.reference_batcher import BatcherConfig
 
-SHORT = BatcherConfig(max_batch_size=4, queue_timeout_ns=300 * MS)
+SHORT = BatcherConfig(max_batch_size=4, queue_timeout_ns=600 * MS)
 LONG = BatcherConfig(max_batch_size=4, queue_timeout_ns=2000 * MS)
 
 

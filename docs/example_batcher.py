@@ -1,0 +1,43 @@
+"""A batcher as many are written: one thread takes a request, waits for company, and calls the model."""
+
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+
+class Batcher:
+    """`submit(item)` gives a Future of this item's output; `model` takes a list of items and returns as many outputs."""
+
+    def __init__(self, model: Callable[[list[Any]], Sequence[Any]], max_batch_size: int, max_delay_s: float) -> None:
+        self.model, self.max_batch_size, self.max_delay_s = model, max_batch_size, max_delay_s
+        self.queue: queue.Queue[tuple[object, Future[Any]]] = queue.Queue()
+        threading.Thread(target=self._loop, daemon=True).start()
+
+    def submit(self, item: object) -> Future[Any]:
+        """Queue one item."""
+        future: Future[Any] = Future()
+        self.queue.put((item, future))
+        return future
+
+    def _loop(self) -> None:
+        while True:
+            batch = [self.queue.get()]
+            until = time.monotonic() + self.max_delay_s
+            with contextlib.suppress(queue.Empty):
+                while len(batch) < self.max_batch_size:
+                    batch.append(self.queue.get(timeout=max(0.0, until - time.monotonic())))
+            self._run([item for item, _ in batch], [future for _, future in batch])
+
+    def _run(self, items: list[object], futures: list[Future[Any]]) -> None:
+        try:
+            outputs = self.model(items)
+        except Exception as error:  # noqa: BLE001 - whatever the model raises belongs to the whole batch
+            for future in futures:
+                future.set_exception(error)
+            return
+        for future, output in zip(futures, outputs, strict=True):
+            future.set_result(output)
