@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, NoReturn, Optional
+from typing import Annotated, NoReturn
 
 import typer
 
 from batchproof import __version__
 
 app = typer.Typer(
-    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     help="The conformance and regression suite for inference batchers.",
 )
 USAGE_ERROR = 2
@@ -32,16 +35,17 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
 
 @app.command()
 def check(
-    target: Annotated[str, typer.Option(help="reference, triton, null, grpc://host:port, http://host:port, module:attribute")]
-    = "reference",
+    target: Annotated[
+        str, typer.Option(help="reference, triton, litserve, null, grpc://host:port, http://host:port, module:attribute")
+    ] = "reference",
     profile: Annotated[str, typer.Option(help="Only the rules of this profile (CORE, TRITON-DB, ...).")] = "",
     rules: Annotated[str, typer.Option(help="Only these rules: comma-separated ids or patterns.")] = "",
-    claims: Annotated[Optional[Path], typer.Option(help="TOML file of what the target claims.")] = None,
-    known: Annotated[Optional[Path], typer.Option(help="TOML file of known issues, added to those shipped.")] = None,
+    claims: Annotated[Path | None, typer.Option(help="TOML file of what the target claims.")] = None,
+    known: Annotated[Path | None, typer.Option(help="TOML file of known issues, added to those shipped.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1729,
     patience: Annotated[str, typer.Option(help="quick, normal or thorough.")] = "normal",
-    report: Annotated[Optional[Path], typer.Option(help="Report folder [default: reports/out/TARGET].")] = None,
-    replay: Annotated[Optional[Path], typer.Option(help="Judge this bundle again, offline; no target.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/TARGET].")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Judge this bundle again, offline; no target.")] = None,
 ) -> None:
     """Judge a batcher: exit 0 conformant, 1 a MUST failed, 75 a MUST stayed inconclusive, 2 or 4 wrong usage."""
     if replay is not None:
@@ -51,15 +55,21 @@ def check(
     from batchproof.fixtures.running import run_suite
 
     options = {
-        "--target": target, "--bp-profile": profile, "--bp-rules": rules, "--bp-claims": claims, "--bp-known": known,
-        "--bp-seed": seed, "--bp-patience": patience, "--bp-report": report,
+        "--target": target,
+        "--bp-profile": profile,
+        "--bp-rules": rules,
+        "--bp-claims": claims,
+        "--bp-known": known,
+        "--bp-seed": seed,
+        "--bp-patience": patience,
+        "--bp-report": report,
     }
     raise typer.Exit(run_suite([f"{name}={value}" for name, value in options.items() if value not in (None, "")]))
 
 
 @app.command("rules")
 def list_rules(
-    patterns: Annotated[Optional[list[str]], typer.Argument(help="Ids or patterns, such as DB-DELAY-*; none: all.")] = None,
+    patterns: Annotated[list[str] | None, typer.Argument(help="Ids or patterns, such as DB-DELAY-*; none: all.")] = None,
     profile: Annotated[str, typer.Option(help="Only this profile.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with every field.")] = False,
 ) -> None:
@@ -88,12 +98,29 @@ def lint(configs: Annotated[list[Path], typer.Argument(help="config.pbtxt files.
 @app.command()
 def mutants(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table of docs/mutants.md.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print docs/mutants.md.")] = False,
 ) -> None:
-    """Print the rule x mutant matrix, from running every rule on every mutant: exit 1 if a kill set is not exact."""
+    """Run every rule on every mutant and print the matrix: exit 1 if a kill set is not exact."""
     from batchproof.fixtures.matrix import print_matrix
 
     raise typer.Exit(print_matrix("json" if as_json else "markdown" if markdown else "text"))
+
+
+@app.command()
+def report(folders: Annotated[list[Path], typer.Argument(help="Report folders, or a folder of such.")]) -> None:
+    """Print several targets' reports side by side, as Markdown: exit 1 if one of them is not conformant."""
+    from batchproof.reports.documents import combine
+    from batchproof.reports.reading import FILE, ReportError, read
+
+    found = [inner for folder in folders for inner in (folder, *sorted(folder.glob("*"))) if (inner / FILE).is_file()]
+    if not found:
+        _usage_error(f"no {FILE} in {', '.join(map(str, folders))}")
+    try:
+        typer.echo(combine(found))
+        footers = [read(one).footer for one in found]
+        raise typer.Exit(int(any(footer is None or footer["exit_status"] for footer in footers)))
+    except ReportError as error:
+        _usage_error(str(error))
 
 
 @app.command()

@@ -1,1 +1,14 @@
-"""Settings of this repository only; everything a user needs is in the plugin, `fixtures/plugin.py`."""
+"""Settings of this repository only; everything that a user needs is in the plugin, `fixtures/plugin.py`."""
+
+import os
+
+import pytest
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In CI nothing may be skipped: what a user's machine may lack, CI installs."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("BATCHPROOF_NO_SKIP") and reporter and (skipped := reporter.stats.get("skipped")):
+        reporter.write_line(f"\nskipped, and BATCHPROOF_NO_SKIP is set: {[report.nodeid for report in skipped]}", red=True)
+        session.exitstatus = 1

@@ -1,14 +1,14 @@
 """An adapter: lets Batchproof judge the batcher of `example_batcher.py`."""
 
 from concurrent.futures import Future
-from functools import partial
 from tempfile import TemporaryDirectory
+
+from example_batcher import Batcher
 
 from batchproof.fixtures.target import Kind, Request, Response, TargetInfo
 from batchproof.fixtures.targets.relay import relay
 from batchproof.fixtures.witness.probe import Witness, read_log, release
 from batchproof.reference_batcher import BatcherConfig
-from example_batcher import Batcher
 
 
 class Deployed:
@@ -18,7 +18,7 @@ class Deployed:
         folder = TemporaryDirectory(prefix="batchproof-")
         self.folder, self.cursors, self.finish = folder.name, dict[str, int](), folder.cleanup
         self.batcher = Batcher(Witness(self.folder).execute, config.max_batch_size, config.max_queue_delay_ns / 1e9)
-        self.queued, self.release = self.batcher.queue.qsize, partial(release, self.folder)
+        self.queued, self.release = self.batcher.queue.qsize, lambda token: release(self.folder, token)
 
     def submit(self, request: Request) -> Future[Response]:
         """Send the payload. This batcher refuses nothing: its errors are the model's."""

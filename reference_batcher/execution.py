@@ -33,7 +33,7 @@ def run(model: Model, batch: Sequence[Entry]) -> None:
     try:
         outputs = model(concatenate([entry.item[0] for entry in batch]))
         parts = split(outputs, [entry.rows for entry in batch])
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever a model raises belongs to its requests
         for future in futures:
             future.set_exception(error)
         return

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import ModuleType
+from typing import Any
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -45,10 +46,11 @@ class Mutant:
 def mutants() -> Mapping[str, Mutant]:
     """Return every mutant by name, in the order of the file."""
     text = files(__package__).joinpath("mutants.toml").read_text(encoding="utf-8")
-    return {
-        name: Mutant(name=name, **{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
-        for name, table in tomllib.loads(text).items()
-    }
+    return {name: _mutant(name, table) for name, table in tomllib.loads(text).items()}
+
+
+def _mutant(name: str, table: dict[str, Any]) -> Mutant:
+    return Mutant(**{**table, "name": name, "kills": tuple(table["kills"])})
 
 
 def load(name: str = "") -> ModuleType:

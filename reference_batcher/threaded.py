@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from . import execution
 from .config import BatcherConfig
@@ -16,6 +17,9 @@ from .decisions import Dispatch, Entry, Reject, Wait
 from .errors import Closed, Oversize
 from .execution import Model, Tree
 from .modules import prepare
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Batcher:
@@ -71,11 +75,12 @@ class Batcher:
             self._closed = True
             self._core.drain()
             self._changed.notify()
+        if threading.current_thread() in self._threads:  # a Future's callback: it cannot wait for its own thread
+            return
         for thread in self._threads:
-            if thread is not threading.current_thread():
-                thread.join()
+            thread.join()
 
-    def __enter__(self) -> Batcher:
+    def __enter__(self) -> Self:
         """Use as `with Batcher(...) as batcher:`."""
         return self
 
@@ -108,4 +113,3 @@ class Batcher:
             with self._changed:
                 self._core.finished(instance)
                 self._changed.notify()
-

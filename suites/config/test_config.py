@@ -52,8 +52,11 @@ def test_served_as_deployed(served, judge):
     told, reported = CONFIG, BatcherConfig.from_pbtxt(served())
     fields = ("max_batch_size", "max_queue_delay_ns", "instances", "queue_timeout_ns")
 
-    differences = [f"{f}: told {getattr(told, f)}, reports {getattr(reported, f)}" for f in fields
-                   if getattr(told, f) != getattr(reported, f)]
+    differences = [
+        f"{f}: told {getattr(told, f)}, reports {getattr(reported, f)}"
+        for f in fields
+        if getattr(told, f) != getattr(reported, f)
+    ]
 
     judge(Text("the served config.pbtxt", reported.to_pbtxt(), "\n".join(differences)))
 

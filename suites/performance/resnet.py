@@ -18,9 +18,14 @@ class Bottleneck(nn.Module):
         super().__init__()
         wide = 4 * outside
         self.path = nn.Sequential(
-            nn.Conv2d(inside, outside, 1, bias=False), nn.BatchNorm2d(outside), nn.ReLU(),
-            nn.Conv2d(outside, outside, 3, stride, 1, bias=False), nn.BatchNorm2d(outside), nn.ReLU(),
-            nn.Conv2d(outside, wide, 1, bias=False), nn.BatchNorm2d(wide),
+            nn.Conv2d(inside, outside, 1, bias=False),
+            nn.BatchNorm2d(outside),
+            nn.ReLU(),
+            nn.Conv2d(outside, outside, 3, stride, 1, bias=False),
+            nn.BatchNorm2d(outside),
+            nn.ReLU(),
+            nn.Conv2d(outside, wide, 1, bias=False),
+            nn.BatchNorm2d(wide),
         )
         same = stride == 1 and inside == wide
         self.shortcut = (

@@ -28,7 +28,6 @@ def test_outputs_unchanged(judging, judge):
     model, batches = resnet50().to(device), []
     images = torch.rand(8, 3, PIXELS, PIXELS, generator=torch.Generator().manual_seed(judging.attempt.seed))
 
-
     def on_worker(_module, inputs):
         torch.set_num_threads(1)  # counts only on the thread that runs the model: OpenMP threads fight over few cores
         batches.append(len(inputs[0]))
@@ -67,5 +66,9 @@ def _throughput(judging, model, image, device):
     pairs = [(load(1, 8), load(16, 32)) for _ in range(3)]
     deployment.close()
     naive, batched = (sorted(one.qps for one in side)[1] for side in zip(*pairs, strict=True))
-    return {"model": f"ResNet-50 shape, {PIXELS}x{PIXELS}, {device}", "naive_qps": round(naive, 1),
-            "batched_qps": round(batched, 1), "batched_over_naive": round(batched / naive, 2)}
+    return {
+        "model": f"ResNet-50 shape, {PIXELS}x{PIXELS}, {device}",
+        "naive_qps": round(naive, 1),
+        "batched_qps": round(batched, 1),
+        "batched_over_naive": round(batched / naive, 2),
+    }

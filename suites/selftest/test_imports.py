@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(str(files("batchproof")))
 PACKAGES = ("fixtures", "reference_batcher", "reports", "suites")
@@ -19,8 +22,8 @@ MAY_IMPORT_REFERENCE = ("fixtures.targets.", "fixtures.matrix", "fixtures.checke
 PARSING = {"batchproof.reference_batcher.config"}
 PICKLES = {"pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"}
 UNSAFE_CALLS = {
-    "eval", "exec", "__import__", "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "torch.load",
-    "yaml.load", "numpy.load", "np.load",
+    "eval", "exec", "__import__", "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput",
+    "torch.load", "yaml.load", "numpy.load", "np.load",
 }
 ALLOWED = {("reference_batcher.mutants", "exec")}  # compiles our own source, with one line of ours replaced
 

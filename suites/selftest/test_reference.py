@@ -1,0 +1,510 @@
+"""The reference batcher under test: the threaded shell with plain callables and torch, and laws for any schedule."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from batchproof.reference_batcher import Batcher, BatcherConfig, Closed, ConfigError, Expired, Oversize, TensorSpec
+from batchproof.reference_batcher.core import DynamicBatcher
+from batchproof.reference_batcher.decisions import Dispatch, Entry, Reject, Wait
+from batchproof.reference_batcher.execution import rows_of
+from batchproof.reference_batcher.virtual import VirtualBatcher, VirtualClock
+
+MS = 1_000_000
+HOUR = 3_600_000 * MS
+LONG = 60  # seconds that anything may take before a test fails; nothing waits that long
+PROFILE = settings(max_examples=120, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+class Gated:
+    """A model that stays in its first batch until told, and keeps what it was given."""
+
+    def __init__(self, model: Any = lambda rows: rows) -> None:
+        self._model = model
+        self.entered, self.go = threading.Event(), threading.Event()
+        self.batches: list[Any] = []
+
+    def __call__(self, rows: Any) -> Any:
+        """Note the batch, wait, and run the model."""
+        self.batches.append(rows)
+        self.entered.set()
+        assert self.go.wait(LONG)
+        return self._model(rows)
+
+
+def behind_a_plug(batcher: Batcher, model: Gated, plug: Any, *requests: Any) -> list[Any]:
+    """Queue the requests while the model is busy with `plug`, let go, and return the requests' results."""
+    first = batcher.submit(plug)
+    assert model.entered.wait(LONG)
+    futures = [batcher.submit(one) for one in requests]
+    model.go.set()
+    first.result(LONG)
+    return [future.result(LONG) for future in futures]
+
+
+def outcome(future: Future[Any]) -> Any:
+    """Return the exception of a future, or its result."""
+    return future.exception(LONG) or future.result()
+
+
+def doubled(tree: Any) -> Any:
+    """Twice everything, in the same kind of tree."""
+    if isinstance(tree, dict):
+        return {key: doubled(value) for key, value in tree.items()}
+    if isinstance(tree, tuple):
+        return tuple(doubled(value) for value in tree)
+    return [2 * row for row in tree] if isinstance(tree, list) else tree * 2
+
+
+def plain(tree: Any) -> Any:
+    """The same tree with lists in place of arrays, to compare."""
+    if isinstance(tree, dict):
+        return {key: plain(value) for key, value in tree.items()}
+    return tuple(plain(value) for value in tree) if isinstance(tree, tuple) else list(tree)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        lambda *rows: list(rows),
+        lambda *rows: np.array(rows),
+        lambda *rows: (np.array(rows), list(rows)),
+        lambda *rows: {"a": np.array(rows), "b": (list(rows), np.array(rows))},
+    ],
+    ids=["list", "array", "tuple", "dict"],
+)
+def test_each_request_gets_its_own_rows(kind: Any) -> None:
+    """Requests of several rows, in any kind of tree, travel together and come back apart."""
+    model = Gated(doubled)
+
+    with Batcher(model, BatcherConfig(max_batch_size=8)) as batcher:
+        results = behind_a_plug(batcher, model, kind(0), kind(1), kind(2, 3, 4), kind(5, 6))
+
+    assert [rows_of(batch) for batch in model.batches] == [1, 6]
+    assert [plain(result) for result in results] == [plain(kind(2)), plain(kind(4, 6, 8)), plain(kind(10, 12))]
+
+
+def test_a_full_batch_leaves_at_once() -> None:
+    """Requests that fill a batch are served although the queue delay is an hour."""
+    with Batcher(doubled, BatcherConfig(max_batch_size=3, max_queue_delay_ns=HOUR)) as batcher:
+        futures = [batcher.submit([1, 2]), batcher.submit([3])]
+
+        assert [future.result(LONG) for future in futures] == [[2, 4], [6]]
+
+
+def test_an_error_reaches_its_own_batch_only() -> None:
+    """What the model raises is raised by the Future of each member, as it was, and by nobody else's."""
+    boom = RuntimeError("boom")
+
+    def model(rows: list[int]) -> list[int]:
+        if -1 in rows:
+            raise boom
+        return rows
+
+    gated = Gated(model)
+    with Batcher(gated, BatcherConfig(max_batch_size=2)) as batcher:
+        plug = batcher.submit([0])
+        assert gated.entered.wait(LONG)
+        futures = [batcher.submit([row]) for row in (1, -1, 3, 4)]
+        gated.go.set()
+
+        assert [outcome(future) for future in (plug, *futures)] == [[0], boom, boom, [3], [4]]
+
+
+@pytest.mark.parametrize("size", [0, 5], ids=["empty", "one too many"])
+def test_a_size_that_never_fits_is_refused(size: int) -> None:
+    """A request without rows, or with more than a batch may hold, is refused through its Future, at once."""
+    with Batcher(doubled, BatcherConfig(max_batch_size=4)) as batcher:
+        future = batcher.submit(list(range(size)))
+
+        assert future.done()
+        with pytest.raises(Oversize, match="at least 1 row" if size == 0 else "5 must be <= 4"):
+            future.result()
+
+
+@pytest.mark.parametrize("tree", [{"a": [1], "b": [1, 2]}, ([1], [1, 2]), {}, ()], ids=str)
+def test_a_tree_without_one_number_of_rows_is_a_mistake(tree: Any) -> None:
+    """Tensors of one request whose rows differ, or no tensor at all, are the caller's ValueError."""
+    with Batcher(doubled) as batcher, pytest.raises(ValueError, match="the same number of rows"):
+        batcher.submit(tree)
+
+
+@pytest.mark.parametrize("change", [lambda rows: rows[1:], lambda rows: [*rows, 0]], ids=["lost", "added"])
+def test_a_model_that_miscounts_fails_its_batch(change: Any) -> None:
+    """A model that loses or adds a row fails every member: nobody is given a neighbour's row."""
+    model = Gated(change)
+    with Batcher(model, BatcherConfig(max_batch_size=4)) as batcher:
+        plug = batcher.submit([0])
+        assert model.entered.wait(LONG)
+        futures = [batcher.submit([row, row]) for row in (1, 2)]
+        model.go.set()
+        errors = [future.exception(LONG) for future in (plug, *futures)]
+
+    assert [type(error) for error in errors] == [ValueError] * 3
+    assert "rows for a batch of 4" in str(errors[1])
+
+
+def test_close_serves_what_is_queued_and_refuses_what_comes() -> None:
+    """Closing answers every accepted request, without waiting for company, and takes no other; twice is once."""
+    model = Gated()
+    batcher = Batcher(model, BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR))
+    futures = [batcher.submit([row]) for row in range(6)]
+    assert model.entered.wait(LONG)
+
+    closing = threading.Thread(target=batcher.close)
+    closing.start()
+    while not isinstance(outcome_now(batcher.submit([9])), Closed):
+        futures.append(batcher.submit([9]))
+    model.go.set()
+    closing.join(LONG)
+    batcher.close()
+
+    assert [future.result(LONG) for future in futures[:6]] == [[row] for row in range(6)]
+    assert all(future.done() for future in futures)
+    assert isinstance(outcome(batcher.submit([7])), Closed)
+
+
+def outcome_now(future: Future[Any]) -> Any:
+    """Return the exception of a future that has one already."""
+    return future.exception() if future.done() else None
+
+
+def test_close_may_be_called_by_a_callback() -> None:
+    """Closing on the batcher's own thread, from a Future's callback, does not wait for itself."""
+    model = Gated()
+    batcher = Batcher(model, BatcherConfig(max_batch_size=1))
+    first = batcher.submit([0])
+    assert model.entered.wait(LONG)
+    second = batcher.submit([1])
+
+    first.add_done_callback(lambda _: batcher.close())
+    model.go.set()
+
+    assert (first.result(LONG), second.result(LONG)) == ([0], [1])
+
+
+def test_instances_run_at_once() -> None:
+    """As many batches are in the model at one time as there are instances."""
+    meeting = threading.Barrier(3)
+
+    def model(rows: list[int]) -> list[int]:
+        meeting.wait(LONG)
+        return rows
+
+    with Batcher(model, BatcherConfig(max_batch_size=1, instances=3)) as batcher:
+        futures = [batcher.submit([row]) for row in range(3)]
+
+        assert [future.result(LONG) for future in futures] == [[0], [1], [2]]
+
+
+def test_each_instance_may_have_its_own_model() -> None:
+    """A sequence of models gives each instance one, and their number has to be that of the instances."""
+    meeting = threading.Barrier(2)
+
+    def model(name: str) -> Any:
+        return lambda rows: (meeting.wait(LONG), [name] * len(rows))[1]
+
+    with Batcher([model("a"), model("b")], BatcherConfig(max_batch_size=1, instances=2)) as batcher:
+        results = [future.result(LONG) for future in [batcher.submit([0]), batcher.submit([1])]]
+
+    assert sorted(results) == [["a"], ["b"]]
+    with pytest.raises(ValueError, match="1 models for 2 instances"):
+        Batcher([model("a")], BatcherConfig(instances=2))
+
+
+def test_queue_timeout_refuses_while_the_model_is_busy() -> None:
+    """A request that waits for longer than its queue timeout is refused then, and never reaches the model."""
+    model = Gated()
+    with Batcher(model, BatcherConfig(max_batch_size=4, queue_timeout_ns=MS)) as batcher:
+        plug = batcher.submit([0])
+        assert model.entered.wait(LONG)
+        late = batcher.submit([1])
+
+        assert isinstance(late.exception(LONG), Expired)
+        assert not plug.done()
+        assert batcher.queued() == 0
+        model.go.set()
+
+    assert model.batches == [[0]]
+
+
+def test_many_threads_may_submit() -> None:
+    """Requests from eight threads are each executed once and answered with their own rows."""
+    seen: list[int] = []
+
+    def model(rows: list[int]) -> list[int]:
+        seen.extend(rows)
+        return [2 * row for row in rows]
+
+    with Batcher(model, BatcherConfig(max_batch_size=8, max_queue_delay_ns=MS)) as batcher, ThreadPoolExecutor(8) as pool:
+        futures = list(pool.map(lambda row: batcher.submit([row]), range(400)))
+        results = [future.result(LONG) for future in futures]
+
+    assert results == [[2 * row] for row in range(400)]
+    assert sorted(seen) == list(range(400))
+
+
+def test_an_accepted_request_cannot_be_cancelled() -> None:
+    """A request leaves the queue by being served or refused only."""
+    model = Gated()
+
+    with Batcher(model) as batcher:
+        plug = batcher.submit([0])
+        assert model.entered.wait(LONG)
+        queued = batcher.submit([1])
+        cancelled = [future.cancel() for future in (plug, queued)]
+        model.go.set()
+        wait([plug, queued], LONG)
+
+    assert cancelled == [False, False]
+    assert queued.result() == [1]
+
+
+def test_torch_module_runs_in_evaluation_and_inference_mode() -> None:
+    """A torch module is not training, records no gradients, and gives in a batch what it gives alone."""
+    torch = pytest.importorskip("torch", reason="the extra `reference` (torch) is not installed")
+    torch.set_num_threads(1)
+    module = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Dropout(0.9))
+    images = torch.rand(5, 4, generator=torch.Generator().manual_seed(1729))
+
+    with Batcher(module, BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR)) as batcher:
+        futures = [batcher.submit(rows) for rows in images[:4].split(2)]
+        results = torch.cat([future.result(LONG) for future in futures])
+
+    assert not module.training
+    assert not results.requires_grad
+    assert torch.allclose(results, module[0](images[:4]))
+
+
+@pytest.mark.parametrize(
+    ("forward", "tree"),
+    [
+        (lambda _, batch: {"sum": batch["a"] + batch["b"]}, lambda rows: {"a": rows, "b": rows}),
+        (lambda _, a, b: {"sum": a + b}, lambda rows: (rows, rows)),
+    ],
+    ids=["dict", "tuple"],
+)
+def test_torch_module_takes_trees(forward: Any, tree: Any) -> None:
+    """A dict is a torch module's one argument, a tuple its arguments, and outputs may be dicts."""
+    torch = pytest.importorskip("torch", reason="the extra `reference` (torch) is not installed")
+    module = type("Sum", (torch.nn.Module,), {"forward": forward})()
+    rows = torch.arange(6.0).reshape(3, 2)
+
+    with Batcher(module, BatcherConfig(max_batch_size=3, max_queue_delay_ns=HOUR)) as batcher:
+        futures = [batcher.submit(tree(rows[:1])), batcher.submit(tree(rows[1:]))]
+        sums = [future.result(LONG)["sum"].tolist() for future in futures]
+
+    assert sums == [(2 * rows[:1]).tolist(), (2 * rows[1:]).tolist()]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"max_batch_size": 0}, "max_batch_size must be at least 1, not 0"),
+        ({"instances": 0}, "instances must be at least 1, not 0"),
+        ({"max_queue_delay_ns": -1000}, "max_queue_delay_ns must be at least 0"),
+        ({"queue_timeout_ns": 1}, "queue_timeout_ns must be a whole number of microseconds, not 1 ns"),
+    ],
+    ids=str,
+)
+def test_impossible_config_is_refused(fields: dict[str, int], message: str) -> None:
+    """A configuration that no batcher can follow is refused by the name of the field."""
+    with pytest.raises(ConfigError, match=message):
+        BatcherConfig(**fields)
+
+
+MICROSECONDS = st.integers(0, 10**9).map(lambda us: us * 1000)
+CONFIGS = st.builds(
+    BatcherConfig, name=st.sampled_from(["model", "a_b"]), max_batch_size=st.integers(1, 512),
+    max_queue_delay_ns=MICROSECONDS, instances=st.integers(1, 9), queue_timeout_ns=MICROSECONDS,
+    inputs=st.lists(st.builds(TensorSpec, st.sampled_from(["IN", "x"]), st.sampled_from(["TYPE_INT64", "TYPE_FP32"]),
+                              st.lists(st.integers(1, 9), min_size=1, max_size=3).map(tuple)), max_size=2).map(tuple),
+    parameters=st.dictionaries(st.sampled_from(["a", "b"]), st.sampled_from(["", "x"])),
+)
+
+
+@settings(PROFILE, max_examples=30)
+@given(CONFIGS)
+def test_config_survives_pbtxt(config: BatcherConfig) -> None:
+    """A configuration written as config.pbtxt and read back is the same."""
+    assert BatcherConfig.from_pbtxt(config.to_pbtxt()) == config
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A schedule: the configuration, each request as (gap, rows, raises), the work of a batch, when it is closed."""
+
+    config: BatcherConfig
+    requests: tuple[tuple[int, int, bool], ...]
+    work: tuple[int, ...]
+    close_after: int | None
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """Small numbers of milliseconds, so that arrivals, delays, timeouts and ends of batches often fall together."""
+    size = draw(st.integers(1, 8))
+    config = BatcherConfig(
+        max_batch_size=size, max_queue_delay_ns=draw(st.integers(0, 6)) * MS, instances=draw(st.integers(1, 3)),
+        queue_timeout_ns=draw(st.sampled_from([0, 0, 1, 3, 7])) * MS,
+    )
+    one = st.tuples(st.integers(0, 3), st.integers(1, size + 1), st.sampled_from([False] * 9 + [True]))
+    requests = draw(st.lists(one, min_size=1, max_size=14).map(tuple))
+    work = draw(st.lists(st.integers(0, 9), min_size=1, max_size=4).map(tuple))
+    return Plan(config, requests, work, draw(st.none() | st.integers(0, len(requests))))
+
+
+@dataclass
+class Batch:
+    """What the virtual shell ran: which requests, on which instance, when."""
+
+    instance: int
+    members: tuple[int, ...]
+    start_ns: int
+    end_ns: int = 0
+
+
+@dataclass
+class History:
+    """What happened to a plan. came, done: moments by request; how: a result or an exception by request."""
+
+    plan: Plan
+    batches: list[Batch] = field(default_factory=list)
+    came: dict[int, int] = field(default_factory=dict)
+    done: dict[int, int] = field(default_factory=dict)
+    how: dict[int, Any] = field(default_factory=dict)
+    closed_ns: int | None = None
+
+    def rows(self, number: int) -> int:
+        """How many rows a request has."""
+        return self.plan.requests[number][1]
+
+    def accepted(self) -> list[int]:
+        """The requests that were neither too large nor too late, in the order in which they came."""
+        return [number for number in self.came if not isinstance(self.how[number], Oversize | Closed)]
+
+    def busy_before(self, now_ns: int) -> int:
+        """How many instances were busy just before this moment."""
+        return sum(batch.start_ns < now_ns <= batch.end_ns for batch in self.batches)
+
+    def due_ns(self, batch: Batch) -> int:
+        """When this batch was due: its delay over, or it was full, or the batcher was closing."""
+        first, last, config = batch.members[0], batch.members[-1], self.plan.config
+        moments = [self.came[first] + config.max_queue_delay_ns]
+        rows = sum(map(self.rows, batch.members))
+        behind = [n for n in self.accepted() if n > last and self.came[n] <= batch.start_ns]
+        if rows == config.max_batch_size:
+            moments.append(self.came[last])
+        elif behind and rows + self.rows(behind[0]) > config.max_batch_size:
+            moments.append(self.came[behind[0]])
+        if self.closed_ns is not None:
+            moments.append(max(self.closed_ns, self.came[last]))
+        return min(moments)
+
+
+def lived(plan: Plan) -> History:
+    """Run the plan under the simulated clock."""
+    clock, history = VirtualClock(), History(plan)
+
+    def service(instance: int, entries: Any, finish: Any) -> None:
+        members = tuple(int(entry.item[0][0][0]) for entry in entries)
+        batch = Batch(instance, members, clock.now_ns())
+        history.batches.append(batch)
+
+        def model(rows: Any) -> Any:
+            batch.end_ns = clock.now_ns()
+            if any(plan.requests[number][2] for number in members):
+                raise RuntimeError(members)
+            return [(number, row, "served") for number, row in rows]
+
+        work_ns = plan.work[len(history.batches) % len(plan.work)] * MS
+        clock.at(clock.now_ns() + work_ns, lambda: finish(model))
+
+    batcher = VirtualBatcher(plan.config, service, clock)
+
+    def submit(number: int, rows: int) -> None:
+        history.came[number] = clock.now_ns()
+        future = batcher.submit([(number, row) for row in range(rows)])
+
+        def settled(done: Future[Any]) -> None:
+            assert number not in history.done
+            history.done[number] = clock.now_ns()
+            history.how[number] = done.exception() or done.result()
+
+        future.add_done_callback(settled)
+
+    def close() -> None:
+        history.closed_ns = clock.now_ns()
+        batcher.close()
+
+    for number, (gap, rows, _) in enumerate(plan.requests):
+        if number == plan.close_after:
+            close()
+        clock.sleep_until_ns(clock.now_ns() + gap * MS)
+        submit(number, rows)
+    clock.sleep_until_ns(clock.now_ns() + HOUR)
+    return history
+
+
+@PROFILE
+@given(plans())
+def test_any_schedule_keeps_the_laws(plan: Plan) -> None:
+    """Everybody is settled, once, in order, within the size; nobody waits beside an idle instance when due, nor before."""
+    history = lived(plan)
+    config, requests = plan.config, range(len(plan.requests))
+    executed = [number for batch in history.batches for number in batch.members]
+    ended = {kind: [n for n in requests if isinstance(history.how.get(n), kind)] for kind in (Oversize, Closed, Expired)}
+
+    assert sorted(history.done) == list(requests), "every request is settled"
+    assert executed == sorted(set(executed)), "each at most once, first come first served"
+    assert sorted([*executed, *ended[Oversize], *ended[Closed], *ended[Expired]]) == list(requests), "served or refused"
+    assert {sum(map(history.rows, batch.members)) <= config.max_batch_size for batch in history.batches} <= {True}
+    assert ended[Closed] == [n for n in requests if plan.close_after is not None and n >= plan.close_after]
+    assert ended[Oversize] == [n for n in requests if history.rows(n) > config.max_batch_size and n not in ended[Closed]]
+    assert [(n, history.done[n] - history.came[n]) for n in ended[Expired]] == [
+        (n, config.queue_timeout_ns + 1) for n in ended[Expired]
+    ], "the moment the timeout is over"
+    for batch in history.batches:
+        poisoned = any(plan.requests[n][2] for n in batch.members)
+        for n in batch.members:
+            how, own = history.how[n], [(n, row, "served") for row in range(history.rows(n))]
+            assert how.args == (batch.members,) if poisoned else how == own, "its own rows, or its own batch's error"
+            assert history.done[n] == batch.end_ns
+            assert not config.queue_timeout_ns or batch.start_ns - history.came[n] <= config.queue_timeout_ns
+        due_ns = history.due_ns(batch)
+        late = batch.start_ns > due_ns
+        assert batch.start_ns >= due_ns, "not before it is due"
+        assert not late or history.busy_before(batch.start_ns) == config.instances, "no idle instance beside it"
+
+
+@settings(PROFILE, max_examples=60)
+@given(plans(), st.integers(0, 12))
+def test_a_wait_tells_the_truth(plan: Plan, later: int) -> None:
+    """The core that says "wait until t" has nothing to do before t, has at t, and asking changes nothing."""
+    core, now_ns = DynamicBatcher(plan.config), 0
+    for gap, rows, _ in plan.requests:
+        now_ns += gap * MS
+        if core.refusal(rows) is None:
+            core.enqueue(Entry(rows, now_ns, None))
+    now_ns += later * MS
+
+    while not isinstance(decision := core.poll(now_ns), Wait):
+        assert isinstance(decision, Dispatch | Reject)
+
+    queue = list(core.queue)
+    assert core.poll(now_ns) == decision
+    assert list(core.queue) == queue
+    if decision.until_ns is None:
+        assert core.poll(now_ns + HOUR) == decision
+    else:
+        assert decision.until_ns > now_ns
+        assert isinstance(core.poll(decision.until_ns - 1), Wait)
+        assert not isinstance(core.poll(decision.until_ns), Wait)
