@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -19,6 +20,14 @@ app = typer.Typer(
     help="The conformance and regression suite for inference batchers.",
 )
 USAGE_ERROR = 2
+
+
+class Patience(str, Enum):
+    """As `fixtures.session.PATIENCE`."""
+
+    quick = "quick"
+    normal = "normal"
+    thorough = "thorough"
 
 
 def main() -> None:
@@ -43,11 +52,11 @@ def check(
     claims: Annotated[Path | None, typer.Option(help="TOML file of what the target claims.")] = None,
     known: Annotated[Path | None, typer.Option(help="TOML file of known issues, added to those shipped.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1729,
-    patience: Annotated[str, typer.Option(help="quick, normal or thorough.")] = "normal",
+    patience: Annotated[Patience, typer.Option(help="How long to wait, and how often to measure again.")] = Patience.normal,
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/TARGET].")] = None,
     replay: Annotated[Path | None, typer.Option(help="Judge this bundle again, offline; no target.")] = None,
 ) -> None:
-    """Judge a batcher: exit 0 conformant, 1 a MUST failed, 75 a MUST stayed inconclusive, 2 or 4 wrong usage."""
+    """Judge a batcher: exit 0 conformant, 1 a MUST failed, 75 a MUST stayed inconclusive, 5 nothing was judged, 2, 4 misuse."""
     if replay is not None:
         from batchproof.fixtures.replay import replay as judge_again
 
@@ -61,7 +70,7 @@ def check(
         "--bp-claims": claims,
         "--bp-known": known,
         "--bp-seed": seed,
-        "--bp-patience": patience,
+        "--bp-patience": patience.value,
         "--bp-report": report,
     }
     raise typer.Exit(run_suite([f"{name}={value}" for name, value in options.items() if value not in (None, "")]))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchproof.fixtures.script import HOUR, MS, Entered, Send, burst, lone, trickle
+from batchproof.fixtures.script import HOUR, MS, Answered, Entered, Send, burst, lone, trickle
 from batchproof.reference_batcher import BatcherConfig
 
 DELAY = 200 * MS
@@ -12,7 +12,9 @@ DELAYED = BatcherConfig(max_batch_size=8, max_queue_delay_ns=DELAY)
 @pytest.mark.rule("DB-DELAY-001")
 def test_floor(drive, judge):
     """A lone request is not executed before the queue delay is over"""
-    judge(drive(DELAYED, lone()))
+    one_by_one = [(Send(f"r{i}", after_ns=37 * MS * i), Answered((f"r{i}",))) for i in range(4)]
+
+    judge(drive(DELAYED, tuple(step for pair in one_by_one for step in pair)))
 
 
 @pytest.mark.rule("DB-DELAY-002")

@@ -21,7 +21,7 @@ from batchproof.reference_batcher.virtual import VirtualBatcher, VirtualClock
 MS = 1_000_000
 HOUR = 3_600_000 * MS
 LONG = 60  # seconds that anything may take before a test fails; nothing waits that long
-PROFILE = settings(max_examples=120, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+PROFILE = settings(max_examples=400, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Gated:
@@ -479,7 +479,8 @@ def test_any_schedule_keeps_the_laws(plan: Plan) -> None:
         poisoned = any(plan.requests[n][2] for n in batch.members)
         for n in batch.members:
             how, own = history.how[n], [(n, row, "served") for row in range(history.rows(n))]
-            assert getattr(how, "args", None) == (batch.members,) if poisoned else how == own, "its own rows, or its own batch's error"
+            right = getattr(how, "args", None) == (batch.members,) if poisoned else how == own
+            assert right, "its own rows, or its own batch's error"
             assert history.done[n] == batch.end_ns
             assert not config.queue_timeout_ns or batch.start_ns - history.came[n] <= config.queue_timeout_ns
         due_ns = history.due_ns(batch)

@@ -1,0 +1,379 @@
+"""Targets that lie, or cannot speak: each differs from an honest one in one thing, and the suite must find the right word.
+
+All but a few live in simulated time, so that a target which never answers costs nothing. Each is a target for `--target`:
+`batchproof.suites.selftest.liars:Hangs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from batchproof.fixtures.target import Kind, Refused, Request, Response, TargetError, TargetInfo, Unsupported
+from batchproof.fixtures.targets.virtual import VirtualTarget
+from batchproof.fixtures.witness.probe import INFO
+
+MS = 1_000_000
+HOSTILE = "\x1b[31mno\x1b[0m <script>alert(1)</script> \u202e`rm`\x07 | **4** rows"
+CLOCK, ENTER, EXIT = (INFO.index(name) for name in ("clock_id", "enter_ns", "exit_ns"))
+
+
+class Honest:
+    """The simulated reference batcher under another name. A liar changes a claim, a verb, or a deployment."""
+
+    claims: ClassVar[dict[str, Any]] = {}
+    lie: Callable[[Any], Any] = staticmethod(lambda deployment: deployment)
+
+    def __init__(self) -> None:
+        self._inner = VirtualTarget()
+        name = type(self).__name__
+        claims: ClassVar[dict[str, Any]] = {**self._inner.info.claims, "torch": False, **self.claims}
+        self.info = TargetInfo(name, "1.5", f"{__name__}:{name}", sight="virtual", claims=claims)
+
+    def deploy(self, config: Any) -> Any:
+        """Serve the witness, with the lie around it."""
+        return type(self).lie(self._inner.deploy(config))
+
+
+class Changed:
+    """A deployment whose every answer goes through `change`."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def submit(self, request: Request) -> Future[Response]:
+        """Send on; a change that raises is a refusal."""
+        outer: Future[Response] = Future()
+
+        def settle(done: Future[Response]) -> None:
+            try:
+                outer.set_result(self.change(done.result()))
+            except Refused as refused:
+                outer.set_exception(self.refusal(refused))
+
+        self._inner.submit(request).add_done_callback(settle)
+        return outer
+
+    def change(self, response: Response) -> Any:
+        """The answer as it is."""
+        return response
+
+    def refusal(self, refused: Refused) -> Refused:
+        """The refusal as it is."""
+        return refused
+
+
+# ------------------------------------------------------------------------------------------------- never gets so far
+
+
+class DiesAtStart:
+    """Its constructor raises what no adapter should."""
+
+    def __init__(self) -> None:
+        raise RuntimeError("the licence server is down")
+
+
+class CannotStart:
+    """Its constructor says, as it should, what to do."""
+
+    def __init__(self) -> None:
+        raise TargetError("no server on this machine: start one with `serve --port 1`")
+
+
+class NoTarget:
+    """Has no `deploy`."""
+
+    info = TargetInfo("NoTarget", "1", "nowhere")
+
+
+class FailsToDeploy(Honest):
+    """Raises something of its own when a model is to be served."""
+
+    def deploy(self, config: Any) -> Any:
+        """Run out of memory."""
+        raise MemoryError(f"no room for a batch of {config.max_batch_size}")
+
+
+class RefusesToDeploy(Honest):
+    """Says that it is broken when a model is to be served."""
+
+    def deploy(self, config: Any) -> Any:
+        """Give up."""
+        raise TargetError(f"the server refuses a batch of {config.max_batch_size}")
+
+
+# ---------------------------------------------------------------------------------------------------- wrong answers
+
+
+class _Hanging(Changed):
+    def submit(self, request: Request) -> Future[Response]:
+        self._inner.submit(request)
+        return Future()
+
+
+class Hangs(Honest):
+    """Executes everything and answers nothing."""
+
+    lie = _Hanging
+
+
+class _Late(Changed):
+    """Answers before a request has left the client for the model: executed, but the future raises at once."""
+
+    def submit(self, request: Request) -> Future[Response]:
+        raise ConnectionResetError("connection reset by peer")
+
+
+class Breaks(Honest):
+    """`submit` raises instead of setting the Future."""
+
+    lie = _Late
+
+
+class _Shape(Changed):
+    def change(self, response: Response) -> Response:
+        return Response(response.echo[:, :3], response.info[:, :3])
+
+
+class WrongShape(Honest):
+    """Cuts columns off both tensors."""
+
+    lie = _Shape
+
+
+class _Floats(Changed):
+    def change(self, response: Response) -> Response:
+        return Response(response.echo.astype(np.float64), response.info.astype(np.float64))
+
+
+class WrongType(Honest):
+    """Sends integers through floating point, which loses bits of the large ones."""
+
+    lie = _Floats
+
+
+class _Nothing(Changed):
+    def change(self, response: Response) -> Any:
+        return None
+
+
+class AnswersNone(Honest):
+    """Its Futures give None."""
+
+    lie = _Nothing
+
+
+class _Stranger(Changed):
+    def change(self, response: Response) -> Response:
+        return replace(response, info=response.info + 7)
+
+
+class AnotherWitness(Honest):
+    """Its model speaks a later version of the witness's language."""
+
+    lie = _Stranger
+
+
+class _Swapping(Changed):
+    def __init__(self, inner: Any) -> None:
+        super().__init__(inner)
+        self._last: Response | None = None
+
+    def change(self, response: Response) -> Response:
+        self._last, answer = response, self._last or response
+        return answer
+
+
+class SwapsResults(Honest):
+    """Gives each caller the answer of the one before."""
+
+    lie = _Swapping
+
+
+class _Twice(Changed):
+    def log(self) -> list[dict[str, Any]]:
+        lines = self._inner.log()
+        return [*lines, *({**line, "batch": line["batch"] + 1_000_000} for line in lines)]
+
+
+class RunsTwice(Honest):
+    """Its model sees every batch twice."""
+
+    lie = _Twice
+
+
+class _Hostile(Changed):
+    def refusal(self, refused: Refused) -> Refused:
+        return Refused(Kind.OTHER, HOSTILE)
+
+
+class Hostile(Honest):
+    """Its error messages are written for terminals and browsers to obey."""
+
+    lie = _Hostile
+
+
+# -------------------------------------------------------------------------------------------------------- wrong claims
+
+
+class ClaimsTimeout(Honest):
+    """Claims a queue timeout, and has none when asked for it."""
+
+    def deploy(self, config: Any) -> Any:
+        """Serve only without a timeout."""
+        if config.queue_timeout_ns:
+            raise Unsupported("queue_timeout")
+        return super().deploy(config)
+
+
+class NoDelay(Honest):
+    """Has no queue delay, and says so."""
+
+    claims: ClassVar[dict[str, Any]] = {"delay": False, "queue_timeout": False}
+
+    def deploy(self, config: Any) -> Any:
+        """Serve only without a delay."""
+        if config.max_queue_delay_ns:
+            raise Unsupported("delay")
+        return super().deploy(config)
+
+
+class LoadsAnything(Honest):
+    """Loads every configuration, whatever it says."""
+
+    claims: ClassVar[dict[str, Any]] = {"validation": True}
+
+    def validate(self, name: str, text: str) -> str:
+        """Load it."""
+        del name, text
+        return "loaded"
+
+
+class LoadsNothing(LoadsAnything):
+    """Refuses every configuration, also the valid ones."""
+
+    def validate(self, name: str, text: str) -> str:
+        """Refuse it."""
+        del text
+        return f"failed to load '{name}'"
+
+
+# ------------------------------------------------------------------------------------------------------ narrow sight
+
+
+class _Abroad(Changed):
+    """Another host: its clock started ages ago, and its id is another."""
+
+    AGES_NS = 10**15
+
+    def change(self, response: Response) -> Response:
+        info = response.info.copy()
+        info[:, CLOCK] += 1
+        info[:, [ENTER, EXIT]] += self.AGES_NS
+        return replace(response, info=info)
+
+    def log(self) -> list[dict[str, Any]]:
+        return [{key: value + self.AGES_NS * key.endswith("_ns") if isinstance(value, int) else value
+                 for key, value in line.items()} for line in self._inner.log()]
+
+
+class OtherClock(Honest):
+    """Runs its model on another host."""
+
+    lie = _Abroad
+
+
+class _Deaf:
+    """A deployment of only those verbs that are asked for, and what the driver has to have."""
+
+    def __init__(self, inner: Any, *verbs: str) -> None:
+        for verb in ("submit", "close", "clock", *verbs):
+            setattr(self, verb, getattr(inner, verb))
+
+
+class NoQueue(Honest):
+    """Does not say how long its queue is."""
+
+    lie = staticmethod(lambda inner: _Deaf(inner, "log", "release"))
+
+
+class NoLog(Honest):
+    """Shows no log of its model."""
+
+    lie = staticmethod(lambda inner: _Deaf(inner, "queued", "release"))
+
+
+class NoGate(Honest):
+    """Cannot hold a batch in its model."""
+
+    lie = staticmethod(lambda inner: _Deaf(inner, "log", "queued"))
+
+
+class _Blind(Changed):
+    def change(self, response: Response) -> Response:
+        return replace(response, info=None)
+
+
+class WireOnly(Honest):
+    """A user's own model with no witness in it: requests and answers are all there is to see."""
+
+    lie = staticmethod(lambda inner: _Deaf(_Blind(inner)))
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.info = replace(self.info, sight="wire")
+
+
+# ------------------------------------------------------------------------------------------------------------- unsteady
+
+
+class _Slow(Changed):
+    """Takes a request in only after 150 ms, as a starved host does; `times` of them."""
+
+    left = 1_000_000
+
+    def submit(self, request: Request) -> Future[Response]:
+        if type(self).left > 0:
+            type(self).left -= 1
+            self.clock.sleep_until_ns(self.clock.now_ns() + 150 * MS)
+        return self._inner.submit(request)
+
+
+class Starved(Honest):
+    """So slow that nobody can tell whether it keeps its promises."""
+
+    lie = type("_AlwaysSlow", (_Slow,), {})
+
+
+class StarvedAtFirst(Honest):
+    """Slow for its first three requests, then as it should be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._slow = type("_SlowAtFirst", (_Slow,), {"left": 3})
+
+    def deploy(self, config: Any) -> Any:
+        """Serve the witness, slowly at first."""
+        return self._slow(self._inner.deploy(config))
+
+
+class DiesUnderWay(Honest):
+    """Serves two configurations, and is found dead with the second."""
+
+    served = 0
+
+    def deploy(self, config: Any) -> Any:
+        """Count."""
+        self.served += 1
+        return super().deploy(config)
+
+    def alive(self) -> str:
+        """Say why it is dead, or nothing."""
+        return "" if self.served < 2 else f"exit status 139 {HOSTILE}"

@@ -1,0 +1,359 @@
+"""The command line under test: what a person gets wrong has one clear message and its exit status, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from typer.testing import CliRunner
+
+from batchproof import __version__
+from batchproof.cli import app
+from batchproof.fixtures.catalogue import profiles, rules
+from batchproof.reports.reading import read
+
+LIARS = "batchproof.suites.selftest.liars"
+CONFIGS = Path(str(files("batchproof") / "suites" / "config"))
+PATIENT = 90  # seconds before a subprocess counts as hung; nothing waits that long
+BUNDLE: dict[str, Any] = {
+    "format": 1, "rule": "DB-LIVE-001", "kind": "timeline", "target": {"name": "x", "version": "1", "reached": "x", "sight": "wire"},
+    "seed": 1, "config": None, "judgement": {"verdict": "FAIL", "expected": "", "actual": ""},
+    "evidence": {"config": {}, "requests": [], "executions": [], "marks": {}, "stalls": [], "same_clock": True,
+                 "complete": True, "problems": []},
+}
+ISSUE = """[[issue]]
+rule = "DB-SIZE-001"
+target = "triton"
+versions = ">=2"
+reason = "a race"
+link = "https://example.org/1"
+"""
+
+
+def invoke(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    """Run the command line in this process: exit status, stdout, stderr, whichever way they were written."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    printed = capfd.readouterr()
+    return result.exit_code, result.stdout + printed.out, result.stderr + printed.err
+
+
+def one_message(text: str) -> str:
+    """Return the one line that is not empty."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    assert len(lines) == 1, text
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("nonsense", "unknown target 'nonsense': there are litserve, null, reference, triton, virtual, grpc://host:port"),
+        ("ftp://localhost:1", "unknown scheme 'ftp://' in --target ftp://localhost:1: there are grpc:// and http://"),
+        ("grpc://localhost", "--target grpc://localhost: write grpc://host:port, with the port as a number"),
+        ("grpc://localhost:one", "write grpc://host:port, with the port as a number"),
+        ("http://localhost:99999", "write http://host:port, with the port as a number"),
+        ("grpc://localhost:1?metrics=all", "metrics must be a port number, not 'all'"),
+        ("grpc://localhost:1?speed=high", "unknown option speed: there is metrics=PORT"),
+        ("grpc://127.0.0.1:1", "127.0.0.1:1"),
+        ("http://127.0.0.1:1", "127.0.0.1:1"),
+        ("mutant:tidy", "unknown mutant 'tidy': there are size-by-one, "),
+        ("no.such.module:Target", "there is no module 'no' to import"),
+        ("batchproof.cli:Target", "module 'batchproof.cli' has no 'Target'"),
+        ("batchproof.cli:USAGE_ERROR", "2 is no target: it has no `info`"),
+        (":Target", "cannot be started: ValueError: Empty module name"),
+    ],
+)
+def test_unusable_target(tmp_path: Path, capfd: pytest.CaptureFixture[str], target: str, message: str) -> None:
+    """A target that does not exist or cannot be reached is a usage error that says what to write."""
+    status, _, err = invoke(capfd, "check", "--target", target, "--report", tmp_path, "--rules", "DB-SIZE-006")
+
+    assert status == 4
+    assert message in one_message(err)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--rules", "DB-SIZE-999"], "no rule matches 'DB-SIZE-999': `batchproof rules` lists them"),
+        (["--rules", "DB-SIZE-001,db-*"], "no rule matches 'db-*'"),
+        (["--rules", "DB-SIZE-001,,"], ""),
+        (["--profile", "core"], f"unknown profile 'core': there are {', '.join(profiles())}"),
+        (["--profile", "CORE", "--rules", "CFG-*"], "no rule matches 'CFG-*' in profile CORE"),
+        (["--patience", "endless"], "invalid choice: 'endless'"),
+    ],
+    ids=["unknown rule", "unknown pattern", "empty pattern", "unknown profile", "nothing in profile", "unknown patience"],
+)
+def test_filter_that_matches_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str], options: list[str], message: str) -> None:
+    """A filter that finds nothing is a usage error: it never looks like success."""
+    status, _, err = invoke(capfd, "check", "--target", "null", "--report", tmp_path, *options)
+
+    assert status == (4 if message else 0)
+    assert message in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "cannot read "),
+        ("[claims", " is not TOML: "),
+        ("delay = true", "needs exactly one table, [claims]"),
+        ("[claims]\n[more]", "needs exactly one table, [claims]"),
+        ("[claims]\nspeed = true", "unknown claim 'speed': there are close, config, delay, "),
+        ("[claims]\ndelay = [1]", "the claim 'delay' must be true, false, a number or a string"),
+        (b"[claims]\ndelay = '\xff'", " is not TOML: "),
+    ],
+    ids=["missing", "malformed", "no table", "another table", "unknown claim", "wrong type", "no text"],
+)
+def test_unusable_claims(tmp_path: Path, capfd: pytest.CaptureFixture[str], text: Any, message: str) -> None:
+    """A claims file with a mistake is a usage error that names the file and the entry."""
+    path = written(tmp_path / "claims.toml", text)
+
+    status, _, err = invoke(capfd, "check", "--target", "null", "--report", tmp_path / "out", "--claims", path)
+
+    assert status == 4
+    assert message in one_message(err)
+    assert str(path) in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "cannot read "),
+        ("[[issue", " is not TOML: "),
+        ("issue = 'x'", "write each known issue as a table [[issue]]"),
+        (ISSUE.replace("DB-SIZE-001", "DB-SIZE-999"), "issue 1: unknown rule 'DB-SIZE-999'"),
+        (ISSUE + ISSUE.replace("link", "url"), "issue 2 needs exactly the fields rule, target, versions, reason, link, not "),
+        (ISSUE.replace("a race", " "), "issue 1: 'reason' must be a non-empty string"),
+        (ISSUE.replace(">=2", "two"), "issue 1: 'two' is no version specifier such as >=2.51,<2.60"),
+    ],
+    ids=["missing", "malformed", "no tables", "unknown rule", "unknown field", "no reason", "no versions"],
+)
+def test_unusable_known_issues(tmp_path: Path, capfd: pytest.CaptureFixture[str], text: Any, message: str) -> None:
+    """A known-issues file with a mistake is a usage error that names the file and the entry."""
+    path = written(tmp_path / "known.toml", text)
+
+    status, _, err = invoke(capfd, "check", "--target", "null", "--report", tmp_path / "out", "--known", path)
+
+    assert status == 4
+    assert message in one_message(err)
+    assert str(path) in err
+    assert not (tmp_path / "out").exists()
+
+
+def written(path: Path, text: str | bytes | None) -> Path:
+    """Write a file, or none."""
+    if text is not None:
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_unwritable_report_folder(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A report folder that cannot be made is a usage error, before anything is judged."""
+    (tmp_path / "file").touch()
+
+    status, out, err = invoke(capfd, "check", "--target", "null", "--report", tmp_path / "file" / "out")
+
+    assert status == 4
+    assert "cannot write a report into" in one_message(err)
+    assert "DB-SIZE-001" not in out
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot read "),
+        ("this is no zip", "is no replay bundle (a zip with bundle.json"),
+        ({"other.json": "{}"}, "is no replay bundle (a zip with bundle.json"),
+        ({"bundle.json": "{"}, "is no replay bundle (a zip with bundle.json"),
+        ({"bundle.json": "[]"}, "is no replay bundle: bundle.json lacks fields"),
+        ({"bundle.json": json.dumps({**BUNDLE, "format": 2})}, "has format 2, and this version reads 1"),
+        ({"bundle.json": json.dumps({**BUNDLE, "rule": "DB-SIZE-999"})}, "is about the rule DB-SIZE-999, which this version"),
+        ({"bundle.json": json.dumps({**BUNDLE, "kind": "tape"})}, "unknown kind of evidence 'tape'"),
+        ({"bundle.json": json.dumps({**BUNDLE, "evidence": None})}, "broken evidence of kind 'timeline'"),
+        ({"bundle.json": json.dumps({**BUNDLE, "evidence": {}})}, "broken evidence of kind 'timeline'"),
+    ],
+    ids=["missing", "no zip", "another zip", "no JSON", "no object", "format", "rule", "kind", "no evidence", "broken evidence"],
+)
+def test_unusable_bundle(tmp_path: Path, capfd: pytest.CaptureFixture[str], content: Any, message: str) -> None:
+    """A file that is no replay bundle is exit 2 with the reason."""
+    path = tmp_path / "bundle.zip"
+    if isinstance(content, dict):
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, text in content.items():
+                archive.writestr(name, text)
+    else:
+        written(path, content)
+
+    status, out, err = invoke(capfd, "check", "--replay", path)
+
+    assert (status, out) == (2, "")
+    assert message in one_message(err)
+    assert one_message(err).startswith("batchproof: ")
+
+
+def test_replay_judges_as_it_was_judged(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The bundle of a FAIL, judged again offline, is a FAIL with the same number, and exit 1."""
+    target = ["--target", f"{LIARS}:RunsTwice", "--rules", "DB-RESULT-002,DB-SIZE-002", "--patience", "quick"]
+    first, *_ = invoke(capfd, "check", *target, "--report", tmp_path)
+    results = {result["rule"]: result for result in read(tmp_path).results}
+
+    again = {rule: invoke(capfd, "check", "--replay", tmp_path / result["bundle"]) for rule, result in results.items()}
+
+    assert first == 1
+    assert {rule: status for rule, (status, _, _) in again.items()} == {"DB-SIZE-002": 1, "DB-RESULT-002": 1}
+    for rule, (_, out, err) in again.items():
+        assert results[rule]["actual"].partition(",")[0] in out
+        assert out.rstrip().endswith("judged again offline: FAIL (when it was recorded: FAIL)")
+        assert err == ""
+
+
+def test_lint_tells_broken_from_unreadable(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """`lint` is 0 for clean files, 1 when a MUST is broken, 2 when a file cannot be read."""
+    broken = written(tmp_path / "broken.pbtxt", "max_batch_size: eight")
+    binary = written(tmp_path / "binary.pbtxt", b"\xff\xfe")
+
+    clean = invoke(capfd, "lint", CONFIGS / "base.pbtxt", CONFIGS / "minimal.pbtxt")
+    wrong = invoke(capfd, "lint", CONFIGS / "base.pbtxt", broken)
+    unreadable = [invoke(capfd, "lint", path) for path in (tmp_path / "none.pbtxt", tmp_path, binary)]
+
+    assert (clean[0], clean[2], [line.split()[0] for line in clean[1].splitlines()]) == (0, "", ["ok", "ok"])
+    assert wrong[0] == 1
+    assert f"MUST   CFG-PARSE-001     {broken}: not a model configuration: 1:17" in wrong[1]
+    assert [status for status, *_ in unreadable] == [2, 2, 2]
+    assert [one_message(err).partition(": cannot read ")[0] for *_, err in unreadable] == ["batchproof"] * 3
+
+
+def test_rules_are_listed_and_filtered(capfd: pytest.CaptureFixture[str]) -> None:
+    """`rules` lists the catalogue, or what the patterns match, as lines or as JSON; nothing is exit 2."""
+    every = invoke(capfd, "rules")
+    some = invoke(capfd, "rules", "DB-ORDER-*", "DB-FAIL-001")
+    data = json.loads(invoke(capfd, "rules", "--profile", "QUEUE-POLICY", "--json")[1])
+    none = invoke(capfd, "rules", "DB-NOTHING-*")
+
+    assert [line.split()[0] for line in every[1].splitlines()] == list(rules())
+    assert [line.split()[0] for line in some[1].splitlines()] == ["DB-ORDER-001", "DB-ORDER-002", "DB-FAIL-001"]
+    assert {rule["id"] for rule in data} == {rule.id for rule in rules().values() if rule.profile == "QUEUE-POLICY"}
+    assert data[0].keys() == vars(rules()["DB-SIZE-001"]).keys()
+    assert (none[0], one_message(none[2])) == (2, "batchproof: no rule matches 'DB-NOTHING-*': `batchproof rules` lists them")
+
+
+def test_reports_are_combined(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """`report` shows several targets side by side: exit 1 if one of them is not conformant, 2 without a report."""
+    judge = ["--rules", "DB-RESULT-002", "--patience", "quick"]
+    statuses = [invoke(capfd, "check", "--target", target, *judge, "--report", tmp_path / name)[0]
+                for name, target in (("good", "virtual"), ("bad", f"{LIARS}:RunsTwice"))]
+
+    good, both = (invoke(capfd, "report", path) for path in (tmp_path / "good", tmp_path))
+    empty = invoke(capfd, "report", CONFIGS)
+
+    assert statuses == [0, 1]
+    assert (good[0], both[0], empty[0]) == (0, 1, 2)
+    assert "RunsTwice 1.5" in both[1]
+    assert "no report.jsonl in" in one_message(empty[2])
+
+
+def test_version_and_help(capfd: pytest.CaptureFixture[str]) -> None:
+    """The version is one line; without a command there is help, and an unknown one is exit 2."""
+    version, nothing, unknown = (invoke(capfd, *arguments) for arguments in (["--version"], [], ["judge"]))
+
+    assert version[:2] == (0, f"batchproof {__version__}\n")
+    assert "check" in nothing[1] + nothing[2]
+    assert (unknown[0], "No such command 'judge'" in unknown[2]) == (2, True)
+
+
+def test_check_says_what_it_found(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """`check` prints a line a rule, each failure in full, the counts, and where the report is."""
+    status, out, err = invoke(
+        capfd, "check", "--target", f"{LIARS}:RunsTwice", "--rules", "DB-RESULT-*", "--patience", "quick", "--report", tmp_path
+    )
+
+    assert (status, err) == (1, "")
+    assert "PASS           DB-RESULT-001     MUST   Every answer carries the result of its own request" in out
+    assert "FAIL           DB-RESULT-002     MUST   Every answered request was executed exactly once" in out
+    assert "  actual    r0 2 times" in out
+    assert "1 FAIL  1 PASS" in out
+    assert f"RunsTwice 1.5, report in {tmp_path}/summary.md" in out
+
+
+def pytest_elsewhere(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest on the installed suites from another folder, as a user does."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--pyargs", *options]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENT, check=False)
+
+
+def test_pytest_without_a_target_is_a_usage_error(tmp_path: Path) -> None:
+    """The suites without --target are a usage error: rules must not look as if they had been judged."""
+    run = pytest_elsewhere(tmp_path, "batchproof.suites")
+
+    assert run.returncode == 4
+    assert "which batcher shall be judged? Add --target reference" in run.stderr
+    assert "Traceback" not in run.stdout + run.stderr
+
+
+def test_pytest_with_nothing_to_judge_is_a_usage_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A folder without a test for any of the selected rules is a usage error."""
+    folder = str(files("batchproof") / "suites" / "performance")
+    options = ["--target=null", "--bp-rules=DB-SIZE-001", f"--bp-report={tmp_path}", "-p", "no:cacheprovider", "-q"]
+
+    status = pytest.main([f"--rootdir={tmp_path}", "-c", os.devnull, "--import-mode=importlib", *options, folder])
+
+    assert status == 4
+    assert "none of the selected rules has a test here: nothing would be judged" in capfd.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_inconclusive_is_neither_green_nor_red(tmp_path: Path) -> None:
+    """INCONCLUSIVE is exit 75 and a word of its own: in pytest's summary, in its XML, and in ours."""
+    xml, report = tmp_path / "pytest.xml", tmp_path / "report"
+    judge = ["--target", f"{LIARS}:Starved", "--bp-rules", "DB-DELAY-006", "--bp-patience", "quick"]
+
+    run = pytest_elsewhere(tmp_path, "batchproof.suites.conformance", *judge, f"--bp-report={report}", f"--junitxml={xml}")
+
+    (theirs,), (ours,) = (ET.parse(path).iter("testcase") for path in (xml, report / "junit.xml"))  # noqa: S314 - our own
+    properties = {one.get("name"): one.get("value") for one in theirs.iter("property")}
+    assert run.returncode == 75, run.stdout + run.stderr
+    assert "1 inconclusive" in run.stdout.splitlines()[-1]
+    assert ([child.tag for child in theirs], properties) == (
+        ["properties", "failure"], {"rule": "DB-DELAY-006", "verdict": "INCONCLUSIVE"}
+    )
+    assert [(one.tag, one.get("type")) for one in ours if one.tag != "properties"] == [("error", "INCONCLUSIVE")]
+    assert read(report).footer["exit_status"] == 75
+
+
+def test_an_interrupt_keeps_the_report_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Ctrl-C ends the run with exit 2: the report has its footer and says so, and no temporary folder stays."""
+    scratch, report = tmp_path / "scratch", tmp_path / "report" / "report.jsonl"
+    scratch.mkdir()
+    command = [sys.executable, "-m", "batchproof", "check", "--target", "reference", "--rules", "DB-*", "--report"]
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    with subprocess.Popen([*command, str(report.parent)], cwd=tmp_path, env=environment, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        deadline = time.monotonic() + PATIENT
+        while not (report.exists() and '"result"' in report.read_text(encoding="utf-8")) and run.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=PATIENT)
+
+    footer = read(report).footer
+    assert run.returncode == 2, out + err
+    assert (footer["reason"], footer["complete"], footer["exit_status"]) == ("interrupted", False, 2)
+    assert read(report).truncated is False
+    assert "not judged: interrupted" in out
+    assert "Traceback" not in out + err
+    assert [path.name for path in scratch.iterdir()] == []
