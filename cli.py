@@ -56,7 +56,7 @@ def check(
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/TARGET].")] = None,
     replay: Annotated[Path | None, typer.Option(help="Judge this bundle again, offline; no target.")] = None,
 ) -> None:
-    """Judge a batcher: exit 0 conformant, 1 a MUST failed, 75 a MUST stayed inconclusive, 5 nothing was judged, 2, 4 misuse."""
+    """Judge a batcher: exit 0 conformant, 1 a MUST failed, 75 one stayed inconclusive, 5 nothing was judged, 2, 4 misuse."""
     if replay is not None:
         from batchproof.fixtures.replay import replay as judge_again
 

@@ -1,10 +1,11 @@
 """Measures what partial batches cost under a steady load (docs/findings.md, F-2026-02).
 
-    python closed_loop.py [host:grpc_port [host:metrics_port]]
+    python closed_loop.py [host:grpc_port [host:metrics_port [clients ...]]]
 
-So many clients send their next request when the last one is answered; every batch takes 20 ms in the model.
+So many clients send their next request when the last one is answered, for 3 s; every batch takes 20 ms in the model.
 """
 
+import sys
 import threading
 import time
 
@@ -12,6 +13,7 @@ import tritonclient.grpc as triton
 from partial_batch import GRPC, SETTINGS, load, send
 
 SECONDS, WORK_MS = 3.0, 20
+CLIENTS = [int(word) for word in sys.argv[3:]] or [9, 10, 12, 16]
 
 
 def main() -> None:
@@ -19,7 +21,7 @@ def main() -> None:
     client = triton.InferenceServerClient(GRPC)
     for name, batching in SETTINGS.items():
         load(client, name, batching)
-        for clients in (9, 10, 12, 16):
+        for clients in CLIENTS:
             before = client.get_inference_statistics(name).model_stats[0]
             stop = time.monotonic() + SECONDS
             threads = [threading.Thread(target=loop, args=(client, name, stop)) for _ in range(clients)]

@@ -7,6 +7,7 @@ from batchproof.reference_batcher import BatcherConfig
 
 MIXED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=5 * MS)
 FOUR = BatcherConfig(max_batch_size=4)
+FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, queue_timeout_ns=60_000 * MS)
 TWO_INSTANCES = BatcherConfig(max_batch_size=4, instances=2)
 
 
@@ -36,3 +37,10 @@ def test_close_settles(drive, judge):
     queued = tuple(Send(f"r{i}") for i in range(6))
 
     judge(drive(FOUR, (Send("plug", hold="gate"), Entered("plug"), *queued, Queued(6), Close(), Release("gate"))))
+
+
+@pytest.mark.rule("DB-LIVE-005")
+def test_no_idle_with_policy(drive, judge):
+    """An instance does not stay idle while due work waits although a queue policy is set"""
+    for _ in range(3):
+        judge(drive(FOUR_WITH_POLICY, gated(*(Send(f"r{i}", work_ns=20 * MS) for i in range(12)), in_order=False)))

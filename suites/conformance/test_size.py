@@ -6,6 +6,7 @@ from batchproof.fixtures.script import MS, Send, arrivals, gated, lone
 from batchproof.reference_batcher import BatcherConfig
 
 FOUR = BatcherConfig(max_batch_size=4)
+FOUR_DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=20 * MS)
 
 
 @pytest.mark.rule("DB-SIZE-001")
@@ -54,3 +55,11 @@ def test_rows_are_counted(drive, judge, seed):
     judge(drive(FOUR, gated(*(Send(f"r{i}", rows=3) for i in range(4)), in_order=False)))
 
     judge(drive(FOUR, arrivals(seed(), count=40, mean_gap_ns=1 * MS, max_rows=4, work_ns=10 * MS)))
+
+
+@pytest.mark.rule("DB-SIZE-008")
+def test_delayed_backlog_fills_batches(drive, judge):
+    """A backlog leaves in full batches although a queue delay is set"""
+    pause = {5: 60 * MS}
+
+    judge(drive(FOUR_DELAYED, gated(*(Send(f"r{i}", after_ns=pause.get(i, 0)) for i in range(12)))))

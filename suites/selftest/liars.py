@@ -39,7 +39,7 @@ class Honest:
         return type(self).lie(self._inner.deploy(config))
 
 
-class Changed:
+class _Changed:
     """A deployment whose every answer goes through `change`."""
 
     def __init__(self, inner: Any) -> None:
@@ -112,7 +112,7 @@ class RefusesToDeploy(Honest):
 # ---------------------------------------------------------------------------------------------------- wrong answers
 
 
-class _Hanging(Changed):
+class _Hanging(_Changed):
     def submit(self, request: Request) -> Future[Response]:
         self._inner.submit(request)
         return Future()
@@ -124,7 +124,7 @@ class Hangs(Honest):
     lie = _Hanging
 
 
-class _Late(Changed):
+class _Late(_Changed):
     """Answers before a request has left the client for the model: executed, but the future raises at once."""
 
     def submit(self, request: Request) -> Future[Response]:
@@ -137,7 +137,7 @@ class Breaks(Honest):
     lie = _Late
 
 
-class _Shape(Changed):
+class _Shape(_Changed):
     def change(self, response: Response) -> Response:
         return Response(response.echo[:, :3], response.info[:, :3])
 
@@ -148,7 +148,7 @@ class WrongShape(Honest):
     lie = _Shape
 
 
-class _Floats(Changed):
+class _Floats(_Changed):
     def change(self, response: Response) -> Response:
         return Response(response.echo.astype(np.float64), response.info.astype(np.float64))
 
@@ -159,7 +159,7 @@ class WrongType(Honest):
     lie = _Floats
 
 
-class _Nothing(Changed):
+class _Nothing(_Changed):
     def change(self, response: Response) -> Any:
         return None
 
@@ -170,7 +170,7 @@ class AnswersNone(Honest):
     lie = _Nothing
 
 
-class _Stranger(Changed):
+class _Stranger(_Changed):
     def change(self, response: Response) -> Response:
         return replace(response, info=response.info + 7)
 
@@ -181,7 +181,7 @@ class AnotherWitness(Honest):
     lie = _Stranger
 
 
-class _Swapping(Changed):
+class _Swapping(_Changed):
     def __init__(self, inner: Any) -> None:
         super().__init__(inner)
         self._last: Response | None = None
@@ -197,7 +197,7 @@ class SwapsResults(Honest):
     lie = _Swapping
 
 
-class _Twice(Changed):
+class _Twice(_Changed):
     def log(self) -> list[dict[str, Any]]:
         lines = self._inner.log()
         return [*lines, *({**line, "batch": line["batch"] + 1_000_000} for line in lines)]
@@ -209,7 +209,7 @@ class RunsTwice(Honest):
     lie = _Twice
 
 
-class _Hostile(Changed):
+class _Hostile(_Changed):
     def refusal(self, refused: Refused) -> Refused:
         return Refused(Kind.OTHER, HOSTILE)
 
@@ -268,7 +268,7 @@ class LoadsNothing(LoadsAnything):
 # ------------------------------------------------------------------------------------------------------ narrow sight
 
 
-class _Abroad(Changed):
+class _Abroad(_Changed):
     """Another host: its clock started ages ago, and its id is another."""
 
     AGES_NS = 10**15
@@ -316,7 +316,7 @@ class NoGate(Honest):
     lie = staticmethod(lambda inner: _Deaf(inner, "log", "queued"))
 
 
-class _Blind(Changed):
+class _Blind(_Changed):
     def change(self, response: Response) -> Response:
         return replace(response, info=None)
 
@@ -334,7 +334,7 @@ class WireOnly(Honest):
 # ------------------------------------------------------------------------------------------------------------- unsteady
 
 
-class _Slow(Changed):
+class _Slow(_Changed):
     """Takes a request in only after 150 ms, as a starved host does; `times` of them."""
 
     left = 1_000_000

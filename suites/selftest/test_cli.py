@@ -20,14 +20,17 @@ from typer.testing import CliRunner
 from batchproof import __version__
 from batchproof.cli import app
 from batchproof.fixtures.catalogue import profiles, rules
+from batchproof.fixtures.target import TargetError
+from batchproof.fixtures.targets import resolve
 from batchproof.reports.reading import read
 
 LIARS = "batchproof.suites.selftest.liars"
 CONFIGS = Path(str(files("batchproof") / "suites" / "config"))
 PATIENT = 90  # seconds before a subprocess counts as hung; nothing waits that long
 BUNDLE: dict[str, Any] = {
-    "format": 1, "rule": "DB-LIVE-001", "kind": "timeline", "target": {"name": "x", "version": "1", "reached": "x", "sight": "wire"},
-    "seed": 1, "config": None, "judgement": {"verdict": "FAIL", "expected": "", "actual": ""},
+    "format": 1, "rule": "DB-LIVE-001", "kind": "timeline", "seed": 1,
+    "target": {"name": "x", "version": "1", "reached": "x", "sight": "wire"},
+    "config": None, "judgement": {"verdict": "FAIL", "expected": "", "actual": ""},
     "evidence": {"config": {}, "requests": [], "executions": [], "marks": {}, "stalls": [], "same_clock": True,
                  "complete": True, "problems": []},
 }
@@ -55,6 +58,16 @@ def one_message(text: str) -> str:
     return lines[0]
 
 
+@pytest.mark.parametrize("target", ["nonsense", "grpc://127.0.0.1:1", "mutant:tidy", "no.such.module:Target"])
+def test_unusable_target(tmp_path: Path, capfd: pytest.CaptureFixture[str], target: str) -> None:
+    """A target that does not exist or cannot be reached is a usage error in one message, and there is no report."""
+    status, _, err = invoke(capfd, "check", "--target", target, "--report", tmp_path, "--rules", "DB-SIZE-006")
+
+    assert status == 4
+    assert target.removeprefix("grpc://").removeprefix("mutant:").partition(".")[0] in one_message(err)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("target", "message"),
     [
@@ -74,34 +87,36 @@ def one_message(text: str) -> str:
         (":Target", "cannot be started: ValueError: Empty module name"),
     ],
 )
-def test_unusable_target(tmp_path: Path, capfd: pytest.CaptureFixture[str], target: str, message: str) -> None:
-    """A target that does not exist or cannot be reached is a usage error that says what to write."""
-    status, _, err = invoke(capfd, "check", "--target", target, "--report", tmp_path, "--rules", "DB-SIZE-006")
+def test_unusable_target_says_what_to_write(target: str, message: str) -> None:
+    """What cannot be had is refused in one line that names it and what there is instead."""
+    with pytest.raises(TargetError) as error:
+        resolve(target)
 
-    assert status == 4
-    assert message in one_message(err)
-    assert list(tmp_path.iterdir()) == []
+    assert message in one_message(str(error.value))
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "status", "message"),
     [
-        (["--rules", "DB-SIZE-999"], "no rule matches 'DB-SIZE-999': `batchproof rules` lists them"),
-        (["--rules", "DB-SIZE-001,db-*"], "no rule matches 'db-*'"),
-        (["--rules", "DB-SIZE-001,,"], ""),
-        (["--profile", "core"], f"unknown profile 'core': there are {', '.join(profiles())}"),
-        (["--profile", "CORE", "--rules", "CFG-*"], "no rule matches 'CFG-*' in profile CORE"),
-        (["--patience", "endless"], "invalid choice: 'endless'"),
+        (["--rules", "DB-SIZE-999"], 4, "no rule matches 'DB-SIZE-999': `batchproof rules` lists them"),
+        (["--rules", "DB-SIZE-001,db-*"], 4, "no rule matches 'db-*'"),
+        (["--profile", "core"], 4, f"unknown profile 'core': there are {', '.join(profiles())}"),
+        (["--profile", "CORE", "--rules", "CFG-*"], 4, "no rule matches 'CFG-*' in profile CORE"),
+        (["--patience", "endless"], 2, "Invalid value for '--patience'"),
+        (["--seed", "random"], 2, "Invalid value for '--seed'"),
     ],
-    ids=["unknown rule", "unknown pattern", "empty pattern", "unknown profile", "nothing in profile", "unknown patience"],
+    ids=["unknown rule", "unknown pattern", "unknown profile", "nothing in profile", "unknown patience", "no number"],
 )
-def test_filter_that_matches_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str], options: list[str], message: str) -> None:
-    """A filter that finds nothing is a usage error: it never looks like success."""
-    status, _, err = invoke(capfd, "check", "--target", "null", "--report", tmp_path, *options)
+def test_unusable_option(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], options: list[str], status: int, message: str
+) -> None:
+    """A filter that finds nothing, or a value that is none, is a usage error: it never looks like success."""
+    exited, _, err = invoke(capfd, "check", "--target", "null", "--report", tmp_path, *options)
 
-    assert status == (4 if message else 0)
+    assert exited == status
     assert message in err
     assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -136,11 +151,12 @@ def test_unusable_claims(tmp_path: Path, capfd: pytest.CaptureFixture[str], text
         ("[[issue", " is not TOML: "),
         ("issue = 'x'", "write each known issue as a table [[issue]]"),
         (ISSUE.replace("DB-SIZE-001", "DB-SIZE-999"), "issue 1: unknown rule 'DB-SIZE-999'"),
-        (ISSUE + ISSUE.replace("link", "url"), "issue 2 needs exactly the fields rule, target, versions, reason, link, not "),
+        (ISSUE + ISSUE.replace("link", "url"), "issue 2 needs exactly the fields rule, target, "),
         (ISSUE.replace("a race", " "), "issue 1: 'reason' must be a non-empty string"),
+        (ISSUE + "occurs = 'often'", "issue 1: 'occurs' is 'always' (the default) or 'sometimes'"),
         (ISSUE.replace(">=2", "two"), "issue 1: 'two' is no version specifier such as >=2.51,<2.60"),
     ],
-    ids=["missing", "malformed", "no tables", "unknown rule", "unknown field", "no reason", "no versions"],
+    ids=["missing", "malformed", "no tables", "unknown rule", "unknown field", "no reason", "how often", "no versions"],
 )
 def test_unusable_known_issues(tmp_path: Path, capfd: pytest.CaptureFixture[str], text: Any, message: str) -> None:
     """A known-issues file with a mistake is a usage error that names the file and the entry."""
@@ -181,12 +197,12 @@ def test_unwritable_report_folder(tmp_path: Path, capfd: pytest.CaptureFixture[s
         ({"bundle.json": "{"}, "is no replay bundle (a zip with bundle.json"),
         ({"bundle.json": "[]"}, "is no replay bundle: bundle.json lacks fields"),
         ({"bundle.json": json.dumps({**BUNDLE, "format": 2})}, "has format 2, and this version reads 1"),
-        ({"bundle.json": json.dumps({**BUNDLE, "rule": "DB-SIZE-999"})}, "is about the rule DB-SIZE-999, which this version"),
+        ({"bundle.json": json.dumps({**BUNDLE, "rule": "DB-SIZE-999"})}, "is about the rule DB-SIZE-999, which this"),
         ({"bundle.json": json.dumps({**BUNDLE, "kind": "tape"})}, "unknown kind of evidence 'tape'"),
         ({"bundle.json": json.dumps({**BUNDLE, "evidence": None})}, "broken evidence of kind 'timeline'"),
         ({"bundle.json": json.dumps({**BUNDLE, "evidence": {}})}, "broken evidence of kind 'timeline'"),
     ],
-    ids=["missing", "no zip", "another zip", "no JSON", "no object", "format", "rule", "kind", "no evidence", "broken evidence"],
+    ids=["missing", "no zip", "another zip", "no JSON", "no object", "format", "rule", "kind", "nothing", "broken"],
 )
 def test_unusable_bundle(tmp_path: Path, capfd: pytest.CaptureFixture[str], content: Any, message: str) -> None:
     """A file that is no replay bundle is exit 2 with the reason."""
@@ -248,7 +264,8 @@ def test_rules_are_listed_and_filtered(capfd: pytest.CaptureFixture[str]) -> Non
     assert [line.split()[0] for line in some[1].splitlines()] == ["DB-ORDER-001", "DB-ORDER-002", "DB-FAIL-001"]
     assert {rule["id"] for rule in data} == {rule.id for rule in rules().values() if rule.profile == "QUEUE-POLICY"}
     assert data[0].keys() == vars(rules()["DB-SIZE-001"]).keys()
-    assert (none[0], one_message(none[2])) == (2, "batchproof: no rule matches 'DB-NOTHING-*': `batchproof rules` lists them")
+    assert none[0] == 2
+    assert one_message(none[2]) == "batchproof: no rule matches 'DB-NOTHING-*': `batchproof rules` lists them"
 
 
 def test_reports_are_combined(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -277,9 +294,9 @@ def test_version_and_help(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_check_says_what_it_found(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """`check` prints a line a rule, each failure in full, the counts, and where the report is."""
-    status, out, err = invoke(
-        capfd, "check", "--target", f"{LIARS}:RunsTwice", "--rules", "DB-RESULT-*", "--patience", "quick", "--report", tmp_path
-    )
+    judge = ["--target", f"{LIARS}:RunsTwice", "--rules", "DB-RESULT-*", "--patience", "quick"]
+
+    status, out, err = invoke(capfd, "check", *judge, "--report", tmp_path)
 
     assert (status, err) == (1, "")
     assert "PASS           DB-RESULT-001     MUST   Every answer carries the result of its own request" in out
@@ -289,30 +306,29 @@ def test_check_says_what_it_found(tmp_path: Path, capfd: pytest.CaptureFixture[s
     assert f"RunsTwice 1.5, report in {tmp_path}/summary.md" in out
 
 
-def pytest_elsewhere(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest on the installed suites from another folder, as a user does."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--pyargs", *options]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENT, check=False)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--pyargs", "batchproof.suites", "--ignore-glob=*/selftest/*"], "which batcher shall be judged? Add --target "),
+        (["--pyargs", "batchproof.suites.config", "--target=null", "--bp-rules=DB-SIZE-001"],
+         "none of the selected rules has a test here: nothing would be judged"),
+    ],
+    ids=["no target", "no test"],
+)
+def test_pytest_with_nothing_to_judge_is_a_usage_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    """With plain pytest, too, rules that are not judged are a usage error: they must not look as if they had passed."""
+    monkeypatch.chdir(tmp_path)
+    plain = ["-c", os.devnull, f"--rootdir={tmp_path}", "--import-mode=importlib", "-q"]
+    leave_nothing = ["-p", "no:cacheprovider", "-p", "no:benchmark"]
 
+    status = pytest.main([*plain, *leave_nothing, *options])
 
-def test_pytest_without_a_target_is_a_usage_error(tmp_path: Path) -> None:
-    """The suites without --target are a usage error: rules must not look as if they had been judged."""
-    run = pytest_elsewhere(tmp_path, "batchproof.suites")
-
-    assert run.returncode == 4
-    assert "which batcher shall be judged? Add --target reference" in run.stderr
-    assert "Traceback" not in run.stdout + run.stderr
-
-
-def test_pytest_with_nothing_to_judge_is_a_usage_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """A folder without a test for any of the selected rules is a usage error."""
-    folder = str(files("batchproof") / "suites" / "performance")
-    options = ["--target=null", "--bp-rules=DB-SIZE-001", f"--bp-report={tmp_path}", "-p", "no:cacheprovider", "-q"]
-
-    status = pytest.main([f"--rootdir={tmp_path}", "-c", os.devnull, "--import-mode=importlib", *options, folder])
-
+    printed = capfd.readouterr()
     assert status == 4
-    assert "none of the selected rules has a test here: nothing would be judged" in capfd.readouterr().err
+    assert message in printed.err
+    assert "Traceback" not in printed.out + printed.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -320,8 +336,10 @@ def test_inconclusive_is_neither_green_nor_red(tmp_path: Path) -> None:
     """INCONCLUSIVE is exit 75 and a word of its own: in pytest's summary, in its XML, and in ours."""
     xml, report = tmp_path / "pytest.xml", tmp_path / "report"
     judge = ["--target", f"{LIARS}:Starved", "--bp-rules", "DB-DELAY-006", "--bp-patience", "quick"]
+    suite = ["-p", "no:cacheprovider", "--pyargs", "batchproof.suites.conformance"]
+    command = [sys.executable, "-m", "pytest", *suite, *judge, f"--bp-report={report}", f"--junitxml={xml}"]
 
-    run = pytest_elsewhere(tmp_path, "batchproof.suites.conformance", *judge, f"--bp-report={report}", f"--junitxml={xml}")
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENT, check=False)
 
     (theirs,), (ours,) = (ET.parse(path).iter("testcase") for path in (xml, report / "junit.xml"))  # noqa: S314 - our own
     properties = {one.get("name"): one.get("value") for one in theirs.iter("property")}

@@ -1,7 +1,7 @@
 """Who tests the tests: every mutant of the reference batcher is killed by the rules that it names, in the right words.
 
-Here each mutant meets all rules about behaviour, and those about speed and configuration that it names: a third of the time
-that all rules on all mutants take, which `batchproof mutants` runs.
+Here each mutant meets the rules that it names (but for a slow one, where others kill it too) and a sample of the rest; all
+rules on all mutants is what `batchproof mutants` runs, and that takes a minute.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from batchproof.reference_batcher.mutants import STEMS, Mutant, UnknownMutant, l
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-BEHAVIOUR = "DB-*"
+SAMPLE = {"DB-SIZE-005", "DB-DELAY-003", "DB-DELAY-005", "DB-ORDER-001", "DB-TIMEOUT-004", "DB-FAIL-002"}
+SLOW = "PERF-MODEL-001"  # runs a real model
+SHOWS_LATE = {"leaks": {"DB-*"}}  # wrong after so many batches as only the whole suite runs
 BY_ONE = Mutant("size-by-one", "one row more", "core", "size:", "size + 1:", ("DB-SIZE-001",), "a batch of 5 rows")
 
 
@@ -37,10 +39,11 @@ def row(**fields: object) -> Row:
 def test_mutant_is_killed_as_declared(name: str) -> None:
     """Of the rules that it meets, exactly those that a mutant names fail, and the first says what is wrong."""
     mutant = mutants()[name]
+    kills = tuple(rule for rule in mutant.kills if rule != SLOW or mutant.kills == (SLOW,))
 
-    said = judged(f"mutant:{name}", ",".join([BEHAVIOUR, *mutant.kills]))
+    said = judged(f"mutant:{name}", ",".join(SHOWS_LATE.get(name, SAMPLE) | set(kills)))
 
-    assert Row(name, mutant.what, tuple(said), mutant.kills, said, mutant.message).problem == ""
+    assert Row(name, mutant.what, tuple(said), kills, said, mutant.message).problem == ""
 
 
 def test_the_original_passes_everything() -> None:
@@ -140,7 +143,8 @@ def test_the_documented_matrix_is_todays() -> None:
 
     table = [row(mutant=m.name, what=m.what, killed_by=in_order(m.kills), declared=m.kills) for m in mutants().values()]
 
-    assert page.read_text(encoding="utf-8").rstrip("\n") == matrix.markdown(table)
+    again = "write it anew: batchproof mutants --markdown > docs/mutants.md"
+    assert page.read_text(encoding="utf-8").rstrip("\n") == matrix.markdown(table), again
 
 
 def in_order(kills: tuple[str, ...]) -> tuple[str, ...]:

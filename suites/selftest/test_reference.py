@@ -21,7 +21,7 @@ from batchproof.reference_batcher.virtual import VirtualBatcher, VirtualClock
 MS = 1_000_000
 HOUR = 3_600_000 * MS
 LONG = 60  # seconds that anything may take before a test fails; nothing waits that long
-PROFILE = settings(max_examples=400, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+PROFILE = settings(max_examples=200, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Gated:

@@ -1,0 +1,80 @@
+"""The package under test: what the wheel holds is what the tree holds, no file more and none less."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from batchproof import __version__
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("fixtures", "reference_batcher", "reports", "suites")
+DATA = {".py", ".toml", ".json", ".pbtxt"}
+ABOUT_THE_REPOSITORY = {"pyproject.toml"}
+UNWANTED = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "out", "docs")
+
+pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason="not a checkout: there is nothing to build")
+
+
+def tree() -> set[str]:
+    """Return what is to be shipped, by its place below `batchproof`."""
+    below = [path for package in PACKAGES for path in (ROOT / package).rglob("*") if "out" not in path.parts]
+    paths = [path for path in (*ROOT.glob("*"), *below) if path.suffix in DATA or path.name == "py.typed"]
+    return {path.relative_to(ROOT).as_posix() for path in paths} - ABOUT_THE_REPOSITORY
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """Build the wheel from a copy, so that no build folder is left in the tree."""
+    for module in ("build", "setuptools"):
+        pytest.importorskip(module, reason=f"the extra `selftest` ({module}) is not installed")
+    copy, out = tmp_path_factory.mktemp("source") / "batchproof", tmp_path_factory.mktemp("wheel")
+    shutil.copytree(ROOT, copy, ignore=UNWANTED)
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(copy)]
+    built = subprocess.run(command, cwd=out, capture_output=True, text=True, timeout=90, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    (path,) = out.glob("*.whl")
+    return zipfile.ZipFile(path)
+
+
+def test_the_wheel_holds_the_tree(wheel: zipfile.ZipFile) -> None:
+    """Every module and data file of the packages is in the wheel, and nothing else is."""
+    names = [name for name in wheel.namelist() if ".dist-info/" not in name]
+
+    held = {name.removeprefix("batchproof/") for name in names}
+
+    assert {name for name in names if not name.startswith("batchproof/")} == set()
+    assert sorted(held - tree()) == []
+    assert sorted(tree() - held) == []
+
+
+def test_the_wheel_is_found_by_pytest_and_by_the_shell(wheel: zipfile.ZipFile) -> None:
+    """The wheel has this version, the command and the pytest plugin, and one top-level name."""
+    folder = f"batchproof-{__version__}.dist-info"
+
+    points = wheel.read(f"{folder}/entry_points.txt").decode()
+    names = wheel.read(f"{folder}/top_level.txt").decode().split()
+
+    assert "batchproof = batchproof.cli:main" in points
+    assert "batchproof = batchproof.fixtures.plugin" in points
+    assert names == ["batchproof"]
+
+
+def test_every_folder_is_listed() -> None:
+    """Each folder that holds something to ship is a package in pyproject.toml, and each package is such a folder."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+
+    folders = {name.rpartition("/")[0].replace("/", ".") for name in tree()}
+
+    assert sorted(settings["packages"]) == sorted(f"batchproof.{folder}".rstrip(".") for folder in folders)
+    assert settings["package-dir"] == {"batchproof": "."}
