@@ -6,7 +6,7 @@ from batchproof.fixtures.script import MS, Send, arrivals, gated, lone
 from batchproof.reference_batcher import BatcherConfig
 
 FOUR = BatcherConfig(max_batch_size=4)
-FOUR_DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=20 * MS)
+FOUR_DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=1 * MS)
 
 
 @pytest.mark.rule("DB-SIZE-001")
@@ -60,6 +60,6 @@ def test_rows_are_counted(drive, judge, seed):
 @pytest.mark.rule("DB-SIZE-008")
 def test_delayed_backlog_fills_batches(drive, judge):
     """A backlog leaves in full batches although a queue delay is set"""
-    pause = {5: 60 * MS}
+    pause = {5: 50 * MS}
 
     judge(drive(FOUR_DELAYED, gated(*(Send(f"r{i}", after_ns=pause.get(i, 0)) for i in range(12)))))
