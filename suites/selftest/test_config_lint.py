@@ -64,7 +64,7 @@ def test_rule_ids_are_unique() -> None:
 
 def test_checkers_and_catalogue_agree() -> None:
     """The config rules of the catalogue are the checkers, in the same order, and a docstring is the rule's title."""
-    catalogue = {rule.id: rule.title for rule in rules().values() if rule.profile == "CONFIG"}
+    catalogue = {rule.id: rule.title for rule in rules().values() if rule.profile == "CONFIG" and rule.area != "CFG-SERVER"}
     assert list(catalogue) == [PARSE, *CHECKS]
     assert {rule: f"{catalogue[rule]}." for rule in CHECKS} == {rule: check.__doc__ for rule, check in CHECKS.items()}
 
