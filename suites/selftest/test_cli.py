@@ -352,8 +352,9 @@ def test_inconclusive_is_neither_green_nor_red(tmp_path: Path) -> None:
     assert read(report).footer["exit_status"] == 75
 
 
-def test_an_interrupt_keeps_the_report_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    """Ctrl-C ends the run with exit 2: the report has its footer and says so, and no temporary folder stays."""
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_an_interrupt_keeps_the_report_and_leaves_nothing_behind(tmp_path: Path, by: signal.Signals) -> None:
+    """An interrupt ends the run with exit 2: the report has its footer and says so, and no temporary folder stays."""
     scratch, report = tmp_path / "scratch", tmp_path / "report" / "report.jsonl"
     scratch.mkdir()
     command = [sys.executable, "-m", "batchproof", "check", "--target", "reference", "--rules", "DB-*", "--report"]
@@ -365,7 +366,7 @@ def test_an_interrupt_keeps_the_report_and_leaves_nothing_behind(tmp_path: Path)
             assert time.monotonic() < deadline
             time.sleep(0.02)
 
-        run.send_signal(signal.SIGINT)
+        run.send_signal(by)
         out, err = run.communicate(timeout=PATIENT)
 
     footer = read(report).footer
