@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from batchproof import __version__
 from batchproof.cli import app
 from batchproof.fixtures.catalogue import profiles, rules
+from batchproof.fixtures.declared import DeclarationError, known_issues, with_claims
 from batchproof.fixtures.target import TargetError
 from batchproof.fixtures.targets import resolve
 from batchproof.reports.reading import read
@@ -132,16 +133,15 @@ def test_unusable_option(
     ],
     ids=["missing", "malformed", "no table", "another table", "unknown claim", "wrong type", "no text"],
 )
-def test_unusable_claims(tmp_path: Path, capfd: pytest.CaptureFixture[str], text: Any, message: str) -> None:
-    """A claims file with a mistake is a usage error that names the file and the entry."""
+def test_unusable_claims(tmp_path: Path, text: Any, message: str) -> None:
+    """A claims file with a mistake is refused in one line that names the file and the entry."""
     path = written(tmp_path / "claims.toml", text)
 
-    status, _, err = invoke(capfd, "check", "--target", "null", "--report", tmp_path / "out", "--claims", path)
+    with pytest.raises(DeclarationError) as error:
+        with_claims(resolve("null").info, path)
 
-    assert status == 4
-    assert message in one_message(err)
-    assert str(path) in err
-    assert not (tmp_path / "out").exists()
+    assert message in one_message(str(error.value))
+    assert str(path) in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -158,15 +158,26 @@ def test_unusable_claims(tmp_path: Path, capfd: pytest.CaptureFixture[str], text
     ],
     ids=["missing", "malformed", "no tables", "unknown rule", "unknown field", "no reason", "how often", "no versions"],
 )
-def test_unusable_known_issues(tmp_path: Path, capfd: pytest.CaptureFixture[str], text: Any, message: str) -> None:
-    """A known-issues file with a mistake is a usage error that names the file and the entry."""
+def test_unusable_known_issues(tmp_path: Path, text: Any, message: str) -> None:
+    """A known-issues file with a mistake is refused in one line that names the file and the entry."""
     path = written(tmp_path / "known.toml", text)
 
-    status, _, err = invoke(capfd, "check", "--target", "null", "--report", tmp_path / "out", "--known", path)
+    with pytest.raises(DeclarationError) as error:
+        known_issues(path)
+
+    assert message in one_message(str(error.value))
+    assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("option", ["--claims", "--known"])
+def test_unusable_declaration_is_a_usage_error(tmp_path: Path, capfd: pytest.CaptureFixture[str], option: str) -> None:
+    """What is declared in a file with a mistake is exit 4 in one message, and nothing is judged."""
+    path = written(tmp_path / "file.toml", "[[")
+
+    status, _, err = invoke(capfd, "check", "--target", "null", "--report", tmp_path / "out", option, path)
 
     assert status == 4
-    assert message in one_message(err)
-    assert str(path) in err
+    assert f"{path} is not TOML: " in one_message(err)
     assert not (tmp_path / "out").exists()
 
 
