@@ -22,6 +22,14 @@ app = typer.Typer(
 USAGE_ERROR = 2
 
 
+class Combinations(str, Enum):
+    """As `fixtures.combined.SELECTIONS`."""
+
+    fast = "fast"
+    pairs = "pairs"
+    triples = "triples"
+
+
 class Patience(str, Enum):
     """As `fixtures.session.PATIENCE`."""
 
@@ -53,6 +61,9 @@ def check(
     known: Annotated[Path | None, typer.Option(help="TOML file of known issues, added to those shipped.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1729,
     patience: Annotated[Patience, typer.Option(help="How long to wait, and how often to measure again.")] = Patience.normal,
+    combinations: Annotated[
+        Combinations, typer.Option(help="Combinations of features: a few, every pair, every triple.")
+    ] = Combinations.fast,
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/TARGET].")] = None,
     replay: Annotated[Path | None, typer.Option(help="Judge this bundle again, offline; no target.")] = None,
 ) -> None:
@@ -71,9 +82,31 @@ def check(
         "--bp-known": known,
         "--bp-seed": seed,
         "--bp-patience": patience.value,
+        "--bp-combinations": combinations.value,
         "--bp-report": report,
     }
     raise typer.Exit(run_suite([f"{name}={value}" for name, value in options.items() if value not in (None, "")]))
+
+
+@app.command()
+def diff(
+    target: Annotated[list[str], typer.Option(help="Two targets, as for check: --target reference --target triton.")],
+    script: Annotated[Path | None, typer.Option(help='A case as JSON: {"config": ..., "script": [...]}.')] = None,
+    seed: Annotated[int, typer.Option(help="Without a script: the first seed of the generated cases.")] = 1,
+    count: Annotated[int, typer.Option(min=1, help="How many generated cases.")] = 10,
+    save: Annotated[Path, typer.Option(help="Folder for the case in which they differ.")] = Path("reports/out/diff"),
+) -> None:
+    """Run the same cases on two targets and show where they first part: exit 0 the same, 1 different, 2 misuse."""
+    from batchproof.fixtures.case import Case, CaseError
+    from batchproof.fixtures.difference import compare, seeded
+
+    if len(target) != 2:
+        _usage_error(f"diff needs two targets, not {len(target)}: --target reference --target triton")
+    try:
+        cases = [Case.read(script)] if script else seeded(seed, count)
+    except CaseError as error:
+        _usage_error(str(error))
+    raise typer.Exit(compare(target, cases, save))
 
 
 @app.command("rules")
@@ -107,12 +140,18 @@ def lint(configs: Annotated[list[Path], typer.Argument(help="config.pbtxt files.
 @app.command()
 def mutants(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print docs/mutants.md.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print docs/mutants.md (or docs/strength.md).")] = False,
+    strength: Annotated[bool, typer.Option("--strength", help="How many random schedules it takes instead.")] = False,
 ) -> None:
     """Run every rule on every mutant and print the matrix: exit 1 if a kill set is not exact."""
+    form = "json" if as_json else "markdown" if markdown else "text"
+    if strength:
+        from batchproof.fixtures.strength import print_strength
+
+        raise typer.Exit(print_strength(form))
     from batchproof.fixtures.matrix import print_matrix
 
-    raise typer.Exit(print_matrix("json" if as_json else "markdown" if markdown else "text"))
+    raise typer.Exit(print_matrix(form))
 
 
 @app.command()

@@ -4,8 +4,20 @@
 the decisions.
 """
 
-from .config import BatcherConfig, ConfigError, TensorSpec
-from .errors import BatcherError, Closed, Expired, Oversize
+from .config import BatcherConfig, ConfigError, QueuePolicy, TensorSpec
+from .errors import BatcherError, Closed, Expired, Invalid, Oversize, QueueFull
 from .threaded import Batcher
 
-__all__ = ["Batcher", "BatcherConfig", "BatcherError", "Closed", "ConfigError", "Expired", "Oversize", "TensorSpec"]
+__all__ = [
+    "Batcher",
+    "BatcherConfig",
+    "BatcherError",
+    "Closed",
+    "ConfigError",
+    "Expired",
+    "Invalid",
+    "Oversize",
+    "QueueFull",
+    "QueuePolicy",
+    "TensorSpec",
+]

@@ -7,13 +7,14 @@ Parsing and printing are protobuf's own (`tritonclient.grpc.model_config_pb2`, `
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 _US = 1_000
+REJECT, DELAY = "REJECT", "DELAY"
 
 
 class ConfigError(ValueError):
@@ -22,11 +23,39 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """One input or output: its name, Triton data type (`TYPE_INT64`) and shape without the batch dimension."""
+    """One input or output: its name, Triton data type (`TYPE_INT64`) and shape without the batch dimension (-1: any).
+
+    optional: a request may leave it out. ragged: requests whose shapes differ here may share a batch
+    (`allow_ragged_batch`); the model is given a list of tensors, one a request.
+    """
 
     name: str
     data_type: str
     dims: tuple[int, ...]
+    optional: bool = False
+    ragged: bool = False
+
+
+@dataclass(frozen=True)
+class QueuePolicy:
+    """How long a request may wait and how many may (`ModelQueuePolicy`).
+
+    queue_timeout_ns: one that is older than this before its batch is formed is late; 0 means never.
+    timeout_action: what becomes of it: REJECT (refused) or DELAY (served after all others of its level).
+    allow_timeout_override: a request may bring a shorter timeout of its own.
+    max_queue_size: requests of one level that may wait; 0 means any number.
+    """
+
+    queue_timeout_ns: int = 0
+    timeout_action: str = REJECT
+    allow_timeout_override: bool = False
+    max_queue_size: int = 0
+
+    def timeout_ns(self, asked_ns: int) -> int:
+        """Return what a request that asks for `asked_ns` (0: nothing) gets; 0 means that it never is late."""
+        if self.allow_timeout_override and 0 < asked_ns < self.queue_timeout_ns:
+            return asked_ns
+        return self.queue_timeout_ns
 
 
 @dataclass(frozen=True)
@@ -36,7 +65,12 @@ class BatcherConfig:
     max_batch_size: rows a batch may hold, at least 1.
     max_queue_delay_ns: how long the oldest request may wait for company; whole microseconds.
     instances: how many batches may run at once.
-    queue_timeout_ns: a request that is older than this before its batch is formed is refused; 0 means never.
+    queue_timeout_ns, timeout_action, allow_timeout_override, max_queue_size: the default `QueuePolicy`.
+    preferred_batch_size: rows at which a batch leaves without waiting for more.
+    preserve_ordering: requests are answered in the order in which they entered batches, whichever instance is faster.
+    priority_levels: 1 is the most urgent; 0: no levels. default_priority_level: of a request that names none.
+    priority_queue_policy: (level, policy) of levels that do not have the default one.
+    response_cache: a request whose inputs were answered before is answered without an execution.
     """
 
     name: str = "model"
@@ -44,6 +78,15 @@ class BatcherConfig:
     max_queue_delay_ns: int = 0
     instances: int = 1
     queue_timeout_ns: int = 0
+    timeout_action: str = REJECT
+    allow_timeout_override: bool = False
+    max_queue_size: int = 0
+    preferred_batch_size: tuple[int, ...] = ()
+    preserve_ordering: bool = False
+    priority_levels: int = 0
+    default_priority_level: int = 0
+    priority_queue_policy: tuple[tuple[int, QueuePolicy], ...] = ()
+    response_cache: bool = False
     inputs: tuple[TensorSpec, ...] = ()
     outputs: tuple[TensorSpec, ...] = ()
     backend: str = "python"
@@ -51,25 +94,127 @@ class BatcherConfig:
 
     def __post_init__(self) -> None:
         """Refuse what no batcher can do; ConfigError names the field."""
-        for name, least in (("max_batch_size", 1), ("instances", 1), ("max_queue_delay_ns", 0), ("queue_timeout_ns", 0)):
+        for name, least in _LEAST.items():
             if getattr(self, name) < least:
                 raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}")
-        for name in ("max_queue_delay_ns", "queue_timeout_ns"):
-            if getattr(self, name) % _US:
-                raise ConfigError(f"{name} must be a whole number of microseconds, not {getattr(self, name)} ns")
+        for name, value in (("max_queue_delay_ns", self.max_queue_delay_ns), *self._timeouts()):
+            if value % _US:
+                raise ConfigError(f"{name} must be a whole number of microseconds, not {value} ns")
+        for size in self.preferred_batch_size:
+            if not 1 <= size <= self.max_batch_size:
+                raise ConfigError(f"preferred_batch_size must be in range [1, {self.max_batch_size}], not {size}")
+        self._check_levels()
+        for policy in (self.default_queue_policy, *dict(self.priority_queue_policy).values()):
+            if policy.timeout_action not in (REJECT, DELAY):
+                raise ConfigError(f"timeout_action is REJECT or DELAY, not {policy.timeout_action}")
+            if self.preserve_ordering and policy.timeout_action == DELAY and policy.queue_timeout_ns:
+                raise ConfigError("timeout_action DELAY changes the order of requests: not with preserve_ordering")
+
+    def _check_levels(self) -> None:
+        levels = self.priority_levels
+        if levels and not 1 <= self.default_priority_level <= levels:
+            raise ConfigError(f"default_priority_level must be in range [1, {levels}], not {self.default_priority_level}")
+        if levels > 1 and self.preserve_ordering:
+            raise ConfigError("priority_levels change the order of requests: only one with preserve_ordering")
+        for level, _ in self.priority_queue_policy:
+            if not 1 <= level <= levels:
+                raise ConfigError(f"priority_queue_policy must be of a level in range [1, {levels}], not {level}")
+
+    def _timeouts(self) -> list[tuple[str, int]]:
+        policies = (self.default_queue_policy, *dict(self.priority_queue_policy).values())
+        return [("queue_timeout_ns", policy.queue_timeout_ns) for policy in policies]
+
+    @property
+    def default_queue_policy(self) -> QueuePolicy:
+        """The policy of every level that has none of its own."""
+        return QueuePolicy(self.queue_timeout_ns, self.timeout_action, self.allow_timeout_override, self.max_queue_size)
+
+    def policy(self, level: int) -> QueuePolicy:
+        """Return the policy of a priority level."""
+        return dict(self.priority_queue_policy).get(level, self.default_queue_policy)
+
+    def level(self, priority: int) -> int:
+        """Return the level of a request that asks for `priority`, or the default one if that is none; 0: no levels."""
+        if not self.priority_levels:
+            return 0
+        return priority if 1 <= priority <= self.priority_levels else self.default_priority_level
+
+    def features(self) -> tuple[str, ...]:
+        """Return the names of what is asked of the batcher beyond a size, a delay, instances and a queue timeout."""
+        ragged = any(spec.ragged for spec in self.inputs)
+        optional = any(spec.optional for spec in self.inputs)
+        asked = {
+            "preferred_sizes": bool(self.preferred_batch_size),
+            "ordering": self.preserve_ordering,
+            "priorities": bool(self.priority_levels),
+            "max_queue_size": bool(self.max_queue_size),
+            "timeout_delay": self.timeout_action == DELAY,
+            "timeout_override": self.allow_timeout_override,
+            "response_cache": self.response_cache,
+            "ragged": ragged,
+            "optional_inputs": optional,
+            "shapes": any(-1 in spec.dims for spec in self.inputs),
+        }
+        return tuple(name for name, wanted in asked.items() if wanted)
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data: the four numbers that every batcher has, and of the rest whatever is not the default."""
+        always = ("max_batch_size", "max_queue_delay_ns", "instances", "queue_timeout_ns")
+        data: dict[str, Any] = {name: getattr(self, name) for name in always}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name in always or one.name in ("name", "outputs", "backend", "parameters"):
+                continue
+            if one.default is MISSING or value != one.default:
+                data[one.name] = _plain(value)
+        return data
+
+    @classmethod
+    def from_facts(cls, data: Mapping[str, Any]) -> BatcherConfig:
+        """Read what `facts` made; ConfigError names a field that is not known or has the wrong type."""
+        values = dict(data)
+        if unknown := set(values) - {one.name for one in fields(cls)}:
+            raise ConfigError(f"unknown fields of a configuration: {', '.join(sorted(unknown))}")
+        try:
+            if "preferred_batch_size" in values:
+                values["preferred_batch_size"] = tuple(values["preferred_batch_size"])
+            if "priority_queue_policy" in values:
+                pairs = values["priority_queue_policy"]
+                values["priority_queue_policy"] = tuple((level, QueuePolicy(**policy)) for level, policy in pairs)
+            if "inputs" in values:
+                values["inputs"] = tuple(TensorSpec(**{**spec, "dims": tuple(spec["dims"])}) for spec in values["inputs"])
+            return cls(**values)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ConfigError(f"not a configuration: {error}") from None
 
     def to_proto(self) -> ModelConfig:
         """Return the configuration as Triton's own message."""
         from tritonclient.grpc import model_config_pb2 as pb
 
         proto = pb.ModelConfig(name=self.name, backend=self.backend, max_batch_size=self.max_batch_size)
-        for specs, into in ((self.inputs, proto.input), (self.outputs, proto.output)):
-            for spec in specs:
-                into.add(name=spec.name, data_type=pb.DataType.Value(spec.data_type), dims=spec.dims)
+        for spec in self.inputs:
+            proto.input.add(
+                name=spec.name,
+                data_type=pb.DataType.Value(spec.data_type),
+                dims=spec.dims,
+                optional=spec.optional,
+                allow_ragged_batch=spec.ragged,
+            )
+        for spec in self.outputs:
+            proto.output.add(name=spec.name, data_type=pb.DataType.Value(spec.data_type), dims=spec.dims)
         proto.instance_group.add(kind=pb.ModelInstanceGroup.KIND_CPU, count=self.instances)
-        proto.dynamic_batching.max_queue_delay_microseconds = self.max_queue_delay_ns // _US
-        if self.queue_timeout_ns:
-            proto.dynamic_batching.default_queue_policy.default_timeout_microseconds = self.queue_timeout_ns // _US
+        batching = proto.dynamic_batching
+        batching.max_queue_delay_microseconds = self.max_queue_delay_ns // _US
+        batching.preferred_batch_size.extend(self.preferred_batch_size)
+        batching.preserve_ordering = self.preserve_ordering
+        batching.priority_levels = self.priority_levels
+        batching.default_priority_level = self.default_priority_level
+        if self.default_queue_policy != QueuePolicy():
+            _to_policy(self.default_queue_policy, batching.default_queue_policy)
+        for level, policy in self.priority_queue_policy:
+            _to_policy(policy, batching.priority_queue_policy[level])
+        if self.response_cache:
+            proto.response_cache.enable = True
         for key, value in self.parameters.items():
             proto.parameters[key].string_value = value
         return proto
@@ -83,23 +228,24 @@ class BatcherConfig:
     @classmethod
     def from_proto(cls, proto: ModelConfig) -> BatcherConfig:
         """Take from Triton's message what this batcher knows; ConfigError if it has no `dynamic_batching`."""
-        from tritonclient.grpc import model_config_pb2 as pb
-
         if not proto.HasField("dynamic_batching"):
             raise ConfigError(f"model '{proto.name}' has no dynamic_batching")
         batching = proto.dynamic_batching
-
-        def specs(tensors: Any) -> tuple[TensorSpec, ...]:
-            return tuple(TensorSpec(t.name, pb.DataType.Name(t.data_type), tuple(t.dims)) for t in tensors)
-
+        levels = batching.priority_queue_policy
         return cls(
             name=proto.name,
             max_batch_size=proto.max_batch_size,
             max_queue_delay_ns=batching.max_queue_delay_microseconds * _US,
             instances=sum(group.count or 1 for group in proto.instance_group) or 1,
-            queue_timeout_ns=batching.default_queue_policy.default_timeout_microseconds * _US,
-            inputs=specs(proto.input),
-            outputs=specs(proto.output),
+            **vars(_from_policy(batching.default_queue_policy)),
+            preferred_batch_size=tuple(batching.preferred_batch_size),
+            preserve_ordering=batching.preserve_ordering,
+            priority_levels=batching.priority_levels,
+            default_priority_level=batching.default_priority_level,
+            priority_queue_policy=tuple((level, _from_policy(levels[level])) for level in sorted(levels)),
+            response_cache=proto.response_cache.enable,
+            inputs=_specs(proto.input),
+            outputs=_specs(proto.output),
             backend=proto.backend,
             parameters={key: value.string_value for key, value in proto.parameters.items()},
         )
@@ -108,6 +254,16 @@ class BatcherConfig:
     def from_pbtxt(cls, text: str) -> BatcherConfig:
         """Read `config.pbtxt`; ConfigError says where the text is wrong."""
         return cls.from_proto(parse_pbtxt(text))
+
+
+_LEAST = {
+    "max_batch_size": 1,
+    "instances": 1,
+    "max_queue_delay_ns": 0,
+    "queue_timeout_ns": 0,
+    "max_queue_size": 0,
+    "priority_levels": 0,
+}
 
 
 def parse_pbtxt(text: str) -> ModelConfig:
@@ -119,3 +275,44 @@ def parse_pbtxt(text: str) -> ModelConfig:
         return text_format.Parse(text, pb.ModelConfig())
     except text_format.ParseError as error:
         raise ConfigError(f"not a model configuration: {error}") from None
+
+
+def _to_policy(policy: QueuePolicy, into: Any) -> None:
+    into.SetInParent()
+    into.timeout_action = into.TimeoutAction.Value(policy.timeout_action)
+    into.default_timeout_microseconds = policy.queue_timeout_ns // _US
+    into.allow_timeout_override = policy.allow_timeout_override
+    into.max_queue_size = policy.max_queue_size
+
+
+def _from_policy(policy: Any) -> QueuePolicy:
+    return QueuePolicy(
+        queue_timeout_ns=policy.default_timeout_microseconds * _US,
+        timeout_action=policy.TimeoutAction.Name(policy.timeout_action),
+        allow_timeout_override=policy.allow_timeout_override,
+        max_queue_size=policy.max_queue_size,
+    )
+
+
+def _specs(tensors: Any) -> tuple[TensorSpec, ...]:
+    from tritonclient.grpc import model_config_pb2 as pb
+
+    return tuple(
+        TensorSpec(
+            one.name,
+            pb.DataType.Name(one.data_type),
+            tuple(one.dims),
+            getattr(one, "optional", False),
+            getattr(one, "allow_ragged_batch", False),
+        )
+        for one in tensors
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, (TensorSpec, QueuePolicy)):
+        return {key: _plain(one) for key, one in vars(value).items()}
+    return value

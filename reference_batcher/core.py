@@ -1,34 +1,42 @@
 """The decisions of a dynamic batcher, as a state machine without threads and without a clock.
 
-House rules of this file: everything that decides *which* requests run together and *when* lives here; nothing here waits,
-executes, or reads a clock; time is an argument, in nanoseconds of any monotonic clock.
+House rules of this file: everything that decides *which* requests run together and *when* lives here, and in
+`request_queue` who waits in which order; nothing here waits, executes, or reads a clock; time is an argument, in
+nanoseconds of any monotonic clock.
 
-How it works. Requests stand in one queue, first come first served. `poll` answers one question, "what now?", with one of
+How it works. `poll` answers one question, "what now?", with one of
 
     Reject(entries)         these waited for longer than their queue timeout: refuse them
     Dispatch(instance, ..)  give this batch to this instance now
     Wait(until_ns)          nothing to do before that moment (None: before something happens)
 
 and the shell asks again after each thing that happens: a request arrives (`enqueue`), an instance is done (`finished`), a
-moment has come. A batch is always the head of the queue: as many requests as fit into `max_batch_size` rows, never
-skipping one that does not fit. It leaves when an instance is free and one of these holds:
+moment has come. A batch is always the head of the queue, never skipping a request: as many as fit into `max_batch_size`
+rows and have one shape. It leaves when an instance is free and one of these holds:
 
-    it is full              the next request in the queue would not fit, or the rows are exactly max_batch_size
-    the delay is over       the *oldest* request in it was queued max_queue_delay or longer ago
+    a preferred size        its rows, or those of a shorter head of the queue, are a preferred size: the largest such head
+                            leaves (no preferred sizes: max_batch_size is the only one)
+    it cannot grow          the next request in the queue does not fit, or has another shape; or it would take the rows
+                            beyond the largest preferred size while no preferred size was met
+    the delay is over       the *oldest* request in it was queued max_queue_delay or longer ago: all of it leaves,
+                            whatever size is preferred
+    there is no delay       and no preferred size was met
     the queue is draining   the batcher is closing: nothing will come to fill it
 
 The delay counts from the arrival of the oldest request, whether it waited for company or for a busy instance, so a batch
 that waited long enough behind a busy instance leaves at once. (Triton: core/src/dynamic_batch_scheduler.cc,
-GetDynamicBatch; documented in server/docs/user_guide/batcher.md, "Delayed Batching".)
+GetDynamicBatch; documented in server/docs/user_guide/batcher.md, "Preferred Batch Sizes" and "Delayed Batching".)
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
-from itertools import takewhile
 
 from .config import BatcherConfig
 from .decisions import Decision, Dispatch, Entry, Reject, Wait
+from .errors import BatcherError, Oversize, QueueFull
+from .request_queue import RequestQueue
 
 
 class DynamicBatcher:
@@ -36,22 +44,28 @@ class DynamicBatcher:
 
     def __init__(self, config: BatcherConfig) -> None:
         self.config = config
-        self.queue: deque[Entry] = deque()
+        self.queue = RequestQueue(config)
         self.free = deque(range(config.instances))
         self.draining = False
+        self._preferred = frozenset(config.preferred_batch_size or (config.max_batch_size,))
+        self._largest = max(self._preferred)
+        self._numbers = itertools.count()
 
-    def refusal(self, rows: int) -> str | None:
-        """Say why a request of this many rows can never be served, or None."""
-        limit = self.config.max_batch_size
-        if rows < 1:
-            return "a request needs at least 1 row"
-        if rows > limit:
-            return f"request batch-size {rows} must be <= {limit} (max_batch_size) for '{self.config.name}'"
+    def enqueue(self, entry: Entry) -> BatcherError | None:
+        """Take a request; or return why not, and it is never seen again."""
+        limit, name = self.config.max_batch_size, self.config.name
+        if entry.rows < 1:
+            return Oversize("a request needs at least 1 row")
+        if entry.rows > limit:
+            return Oversize(f"request batch-size {entry.rows} must be <= {limit} (max_batch_size) for '{name}'")
+        if waiting := self.queue.full_for(entry):
+            return QueueFull(f"exceeds maximum queue size: {waiting} requests wait for '{name}'")
+        self.queue.push(entry)
         return None
 
-    def enqueue(self, entry: Entry) -> None:
-        """Take a request for which `refusal` said None."""
-        self.queue.append(entry)
+    def cancel(self, entry: Entry) -> bool:
+        """Forget a request; False if it is in a batch already, or gone."""
+        return self.queue.remove(entry)
 
     def finished(self, instance: int) -> None:
         """Say that `instance` is free again."""
@@ -61,45 +75,41 @@ class DynamicBatcher:
         """Serve what is queued without waiting for company."""
         self.draining = True
 
+    def number(self) -> int:
+        """Take the next number in the order of batches (for an answer that needs none)."""
+        return next(self._numbers)
+
     def poll(self, now_ns: int) -> Decision:
         """Answer "what now?"."""
-        if expired := self._take_expired(now_ns):
+        if expired := self.queue.take_expired(now_ns):
             return Reject(expired)
-        if not self.queue:
-            return Wait(None)
-        if not self.free:
-            return Wait(self._next_expiry_ns())
-        batch, full = self._head()
-        due_ns = batch[0].queued_ns + self.config.max_queue_delay_ns
-        if full or self.draining or now_ns >= due_ns:
-            for _ in batch:
-                self.queue.popleft()
-            return Dispatch(self.free.popleft(), batch)
-        return Wait(min(due_ns, self._next_expiry_ns() or due_ns))
+        expiry_ns = self.queue.next_expiry_ns()
+        if not self.free or not len(self.queue):
+            return Wait(expiry_ns)
+        batch, due_ns = self._head(now_ns)
+        if now_ns < due_ns and not self.draining:
+            return Wait(due_ns if expiry_ns is None else min(due_ns, expiry_ns))
+        for entry in batch:
+            self.queue.remove(entry)
+        return Dispatch(self.free.popleft(), batch, self.number())
 
-    def _head(self) -> tuple[tuple[Entry, ...], bool]:
-        """The requests at the head of the queue that fit into one batch, and whether the batch is full."""
+    def _head(self, now_ns: int) -> tuple[tuple[Entry, ...], int]:
+        """The batch at the head of the queue, and when it may leave (now, if not later)."""
         batch: list[Entry] = []
-        rows = 0
+        rows, best, grows = 0, 0, True  # best: requests of the head that leaves without waiting
         for entry in self.queue:
-            if rows + entry.rows > self.config.max_batch_size:
-                return tuple(batch), True
+            larger = rows + entry.rows
+            if batch and larger > self._largest and not best:
+                best = len(batch)
+            if batch and (larger > self.config.max_batch_size or entry.shape != batch[0].shape):
+                grows = False
+                break
             batch.append(entry)
-            rows += entry.rows
-        return tuple(batch), rows == self.config.max_batch_size
-
-    def _take_expired(self, now_ns: int) -> tuple[Entry, ...]:
-        """Remove and return what waited for longer than the queue timeout: a prefix, as the timeout is one for all."""
-        timeout_ns = self.config.queue_timeout_ns
-        if not timeout_ns:
-            return ()
-        expired = tuple(takewhile(lambda entry: now_ns > entry.queued_ns + timeout_ns, self.queue))
-        for _ in expired:
-            self.queue.popleft()
-        return expired
-
-    def _next_expiry_ns(self) -> int | None:
-        """The first moment at which `_take_expired` would return something."""
-        if not self.queue or not self.config.queue_timeout_ns:
-            return None
-        return self.queue[0].queued_ns + self.config.queue_timeout_ns + 1
+            rows = larger
+            if rows in self._preferred:
+                best = len(batch)
+        due_ns = min(entry.queued_ns for entry in batch) + self.config.max_queue_delay_ns
+        late = self.config.max_queue_delay_ns > 0 and now_ns >= due_ns
+        if best and not late:
+            return tuple(batch[:best]), now_ns
+        return tuple(batch), due_ns if grows and rows < self._largest else now_ns

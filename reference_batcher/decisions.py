@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A queued request: its rows, when it was queued, and whatever the shell wants back (`item`)."""
+    """A request as it arrives.
+
+    queued_ns: when. item: whatever the shell wants back. priority: the level that it asks for (0: none).
+    timeout_ns: the queue timeout that it asks for (0: none). shape: requests share a batch only if theirs are equal.
+    """
 
     rows: int
     queued_ns: int
     item: Any
+    priority: int = 0
+    timeout_ns: int = 0
+    shape: Hashable = None
 
 
 @dataclass(frozen=True)
 class Dispatch:
-    """Run `batch` on `instance` now."""
+    """Run `batch` on `instance` now; `number` counts the batches in the order in which they were formed."""
 
     instance: int
     batch: tuple[Entry, ...]
+    number: int
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,38 @@
-"""Why a request is refused. Each of these reaches the caller through the request's own Future."""
+"""Why a request is refused. Each of these reaches the caller through the request's own Future.
+
+`status` is the canonical name of the error on the wire (gRPC), as Triton has it.
+"""
 
 
 class BatcherError(Exception):
     """Any refusal by the batcher itself; an exception of the model is passed on as it is."""
 
+    status = "INTERNAL"
 
-class Oversize(BatcherError):
+
+class Invalid(BatcherError):
+    """The request lacks an input that is not optional, or brings one that the configuration does not name."""
+
+    status = "INVALID_ARGUMENT"
+
+
+class Oversize(Invalid):
     """The request has no rows, or more than `max_batch_size`: it can never be part of a batch."""
+
+
+class QueueFull(BatcherError):
+    """As many requests as `max_queue_size` allows are waiting; this one was never executed."""
+
+    status = "UNAVAILABLE"
 
 
 class Expired(BatcherError):
     """The request waited in the queue for longer than its queue timeout; it was never executed."""
 
+    status = "UNAVAILABLE"
+
 
 class Closed(BatcherError):
     """The batcher is closed or closing and takes no new requests."""
+
+    status = "UNAVAILABLE"

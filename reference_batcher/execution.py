@@ -1,17 +1,13 @@
 """One batch: put the requests' rows together, run the model, give each request its own rows back.
 
-Shared by both shells. Inputs and outputs are trees: a tensor (anything with a first dimension: `torch.Tensor`,
-`numpy.ndarray`, `list`), or a tuple or dict of trees. Rows are the first dimension; concatenated and split along it.
+Inputs and outputs are trees: a tensor (anything with a first dimension: `torch.Tensor`, `numpy.ndarray`, `list`), or a
+tuple or dict of trees. Rows are the first dimension; concatenated and split along it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any
-
-from .decisions import Entry
-from .errors import Expired
 
 Tree = Any
 Model = Callable[[Tree], Tree]
@@ -19,41 +15,38 @@ Model = Callable[[Tree], Tree]
 
 def rows_of(tree: Tree) -> int:
     """Rows of a request: the length of the first dimension, which all its tensors share (else ValueError)."""
-    leaves: list[Any] = []
-    _leaves(tree, leaves)
-    sizes = {len(leaf) for leaf in leaves}
+    sizes = {len(leaf) for leaf in _leaves(tree)}
     if len(sizes) != 1:
         raise ValueError(f"all tensors of a request need the same number of rows, got {sorted(sizes) or 'no tensor'}")
     return int(sizes.pop())
 
 
-def run(model: Model, batch: Sequence[Entry]) -> None:
-    """Execute one batch and settle the Future of each of its requests; an exception of the model fails all of them."""
-    futures = [entry.item[1] for entry in batch]
-    try:
-        outputs = model(concatenate([entry.item[0] for entry in batch]))
-        parts = split(outputs, [entry.rows for entry in batch])
-    except Exception as error:  # noqa: BLE001 - whatever a model raises belongs to its requests
-        for future in futures:
-            future.set_exception(error)
-        return
-    for future, part in zip(futures, parts, strict=True):
-        future.set_result(part)
+def shape_of(tree: Tree, ragged: Collection[str] = ()) -> Hashable:
+    """What requests of one batch must have in common: names, types and shapes of their tensors without the rows.
+
+    ragged: names of inputs whose shapes may differ.
+    """
+    if isinstance(tree, dict):
+        return tuple((name, None if name in ragged else shape_of(tree[name])) for name in sorted(tree))
+    if isinstance(tree, tuple):
+        return tuple(shape_of(part) for part in tree)
+    shape = getattr(tree, "shape", None)
+    return None if shape is None else (tree.dtype, tuple(shape[1:]))
 
 
-def reject(entries: Sequence[Entry]) -> None:
-    """Refuse requests whose queue timeout is over."""
-    for entry in entries:
-        entry.item[1].set_exception(Expired("request timeout expired"))
+def outputs_of(model: Model, inputs: Sequence[Tree], sizes: Sequence[int], ragged: Collection[str] = ()) -> list[Tree]:
+    """Run the model on the rows of several requests; return each request's rows of the outputs, in the same order."""
+    return split(model(concatenate(inputs, ragged)), sizes)
 
 
-def concatenate(trees: Sequence[Tree]) -> Tree:
-    """Join the same-shaped trees of several requests along the first dimension."""
+def concatenate(trees: Sequence[Tree], ragged: Collection[str] = ()) -> Tree:
+    """Join the same-shaped trees of several requests along the first dimension; ragged inputs become a list of tensors."""
     first = trees[0]
+    if isinstance(first, dict):
+        columns = {name: [tree[name] for tree in trees] for name in first}
+        return {name: column if name in ragged else concatenate(column) for name, column in columns.items()}
     if len(trees) == 1:
         return first
-    if isinstance(first, dict):
-        return {key: concatenate([tree[key] for tree in trees]) for key in first}
     if isinstance(first, tuple):
         return tuple(concatenate(column) for column in zip(*trees, strict=True))
     if isinstance(first, list):
@@ -83,22 +76,12 @@ def split(outputs: Tree, sizes: Sequence[int]) -> list[Tree]:
     return parts
 
 
-def _leaves(tree: Tree, into: list[Any]) -> None:
+def _leaves(tree: Tree) -> Iterable[Any]:
     if isinstance(tree, dict):
         for value in tree.values():
-            _leaves(value, into)
+            yield from _leaves(value)
     elif isinstance(tree, tuple):
         for value in tree:
-            _leaves(value, into)
+            yield from _leaves(value)
     else:
-        into.append(tree)
-
-
-def new_item(inputs: Tree) -> tuple[Tree, Future[Tree]]:
-    """Make what the shells queue as `Entry.item`: the request's inputs and its Future, already running.
-
-    A running Future cannot be cancelled by its holder: a request leaves the queue by being served or refused only.
-    """
-    future: Future[Tree] = Future()
-    future.set_running_or_notify_cancel()
-    return inputs, future
+        yield tree

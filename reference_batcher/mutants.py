@@ -1,6 +1,6 @@
 """Mutants: the reference batcher with one wrong line each, declared in `mutants.toml`.
 
-A mutant is the source text of `core`, `execution`, `virtual` or `modules` with one line replaced, compiled under its own
+A mutant is the source text of one of the files in `STEMS` with one line replaced, compiled under its own
 name. Nothing of the original is changed; the mutant's shell is the virtual-time one.
 """
 
@@ -19,7 +19,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-STEMS = ("core", "execution", "virtual", "modules")
+STEMS = ("request_queue", "core", "execution", "cache", "ordering", "statistics", "service", "virtual", "modules")
 
 
 class UnknownMutant(ValueError):
@@ -61,11 +61,18 @@ def load(name: str = "") -> ModuleType:
     if name and name not in mutants():
         raise UnknownMutant(f"unknown mutant '{name}': there are {', '.join(mutants())}")
     modules = {stem: _compile(stem, mutants()[name] if name else None) for stem in STEMS}
-    shell = modules["virtual"]
-    vars(shell).update(
-        DynamicBatcher=modules["core"].DynamicBatcher, execution=modules["execution"], prepare=modules["modules"].prepare
-    )
-    return shell
+    for module in modules.values():
+        _link(module, modules)
+    return modules["virtual"]
+
+
+def _link(module: ModuleType, modules: Mapping[str, ModuleType]) -> None:
+    """Let what a module took from another be that other's mutant."""
+    for name, value in list(vars(module).items()):
+        home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
+        package, _, stem = str(home).rpartition(".")
+        if package == __package__ and modules.get(stem, module) is not module:
+            vars(module)[name] = modules[stem] if isinstance(value, ModuleType) else vars(modules[stem])[name]
 
 
 def _compile(stem: str, mutant: Mutant | None) -> ModuleType:

@@ -8,18 +8,18 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from . import execution
 from .config import BatcherConfig
-from .core import DynamicBatcher
 from .decisions import Dispatch, Entry, Reject, Wait
-from .errors import Closed, Oversize
 from .execution import Model, Tree
 from .modules import prepare
+from .service import Service
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+Work = tuple[tuple[Entry, ...], Dispatch]
 
 
 class Batcher:
@@ -34,10 +34,9 @@ class Batcher:
         models = list(model) if isinstance(model, Sequence) else [model] * self.config.instances
         if len(models) != self.config.instances:
             raise ValueError(f"{len(models)} models for {self.config.instances} instances")
-        self._core = DynamicBatcher(self.config)
+        self._service = Service(self.config)
         self._changed = threading.Condition()
-        self._closed = False
-        self._work: list[queue.SimpleQueue[tuple[Entry, ...] | None]] = [queue.SimpleQueue() for _ in models]
+        self._work: list[queue.SimpleQueue[Work | None]] = [queue.SimpleQueue() for _ in models]
         self._threads = [threading.Thread(target=self._schedule, name="batcher-scheduler", daemon=True)]
         self._threads += [
             threading.Thread(target=self._serve, args=(i, prepare(one)), name=f"batcher-instance-{i}", daemon=True)
@@ -46,34 +45,39 @@ class Batcher:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, inputs: Tree) -> Future[Tree]:
+    def submit(self, inputs: Tree, *, priority: int = 0, timeout_ns: int = 0) -> Future[Tree]:
         """Queue a request; returns at once.
 
-        The Future gives the rows of the model's outputs that belong to this request, or raises `Oversize`, `Expired`,
-        `Closed`, or what the model raised for its batch. ValueError if the tensors' rows differ.
+        The Future gives the rows of the model's outputs that belong to this request, or raises `Oversize`, `QueueFull`,
+        `Expired`, `Closed`, or what the model raised for its batch. Cancelled before its batch is formed, the request
+        leaves the queue and is never executed. ValueError if the tensors' rows differ.
+
+        priority: a level from 1 (the most urgent); 0, or a level that is not there, is the default one.
+        timeout_ns: a queue timeout shorter than the configured one, where that may be overridden; 0: none.
         """
-        rows = execution.rows_of(inputs)
-        item = execution.new_item(inputs)
-        with self._changed:
-            if self._closed:
-                item[1].set_exception(Closed("the batcher is closed and takes no new requests"))
-            elif why := self._core.refusal(rows):
-                item[1].set_exception(Oversize(why))
-            else:
-                self._core.enqueue(Entry(rows, time.monotonic_ns(), item))
+        entry = self._service.entry(inputs, time.monotonic_ns(), priority, timeout_ns)
+        if not self._service.known(entry):
+            entry.item.answer.forget = lambda: self._forget(entry)
+            with self._changed:
+                self._service.take(entry)
                 self._changed.notify()
-        return item[1]
+        future: Future[Tree] = entry.item.answer
+        return future
 
     def queued(self) -> int:
         """Requests that wait and are in no batch yet."""
         with self._changed:
-            return len(self._core.queue)
+            return len(self._service.core.queue)
+
+    def statistics(self) -> dict[str, Any]:
+        """Return what was counted so far (see `statistics.Statistics`)."""
+        return self._service.statistics.snapshot()
 
     def close(self) -> None:
         """Take no new requests, serve those that are queued, and stop the threads. Safe to call twice."""
         with self._changed:
-            self._closed = True
-            self._core.drain()
+            self._service.closed = True
+            self._service.core.drain()
             self._changed.notify()
         if threading.current_thread() in self._threads:  # a Future's callback: it cannot wait for its own thread
             return
@@ -88,28 +92,33 @@ class Batcher:
         """Close."""
         self.close()
 
+    def _forget(self, entry: Entry) -> None:
+        with self._changed:
+            self._service.forget(entry)
+            self._changed.notify()
+
     def _schedule(self) -> None:
+        service, core = self._service, self._service.core
         while True:
             with self._changed:
-                decision = self._core.poll(time.monotonic_ns())
-                if isinstance(decision, Wait):
-                    if self._closed and not self._core.queue:
-                        break
-                    left_ns = None if decision.until_ns is None else decision.until_ns - time.monotonic_ns()
-                    if left_ns is None or left_ns > 0:
-                        self._changed.wait(None if left_ns is None else left_ns / 1e9)
-                    continue
-            match decision:
-                case Dispatch(instance, batch):
-                    self._work[instance].put(batch)
-                case Reject(entries):
-                    execution.reject(entries)
+                decision = core.poll(time.monotonic_ns())
+                match decision:
+                    case Wait(until_ns):
+                        if service.closed and not len(core.queue):
+                            break
+                        left_ns = None if until_ns is None else until_ns - time.monotonic_ns()
+                        if left_ns is None or left_ns > 0:
+                            self._changed.wait(None if left_ns is None else left_ns / 1e9)
+                    case Dispatch(instance, batch):
+                        self._work[instance].put((service.begin(batch), decision))
+            if isinstance(decision, Reject):
+                service.reject(decision.entries)
         for work in self._work:
             work.put(None)
 
     def _serve(self, instance: int, model: Model) -> None:
-        while (batch := self._work[instance].get()) is not None:
-            execution.run(model, batch)
+        while (work := self._work[instance].get()) is not None:
+            self._service.run(model, *work)
             with self._changed:
-                self._core.finished(instance)
+                self._service.core.finished(instance)
                 self._changed.notify()

@@ -6,20 +6,19 @@ import heapq
 import itertools
 from collections.abc import Callable
 from concurrent.futures import Future
+from typing import Any
 
-from . import execution
 from .config import BatcherConfig
-from .core import DynamicBatcher
 from .decisions import Dispatch, Entry, Reject
-from .errors import Closed, Oversize
 from .execution import Model, Tree
 from .modules import prepare
+from .service import Service
 
 __all__ = ["VirtualBatcher", "VirtualClock", "prepare"]
 
 STILL_LIMIT = 100_000
 Finish = Callable[[Model], None]
-Service = Callable[[int, tuple[Entry, ...], Finish], None]
+StartsService = Callable[[int, tuple[Entry, ...], Finish], None]
 
 
 class VirtualClock:
@@ -70,55 +69,61 @@ class VirtualBatcher:
     `finish(model)` is called when the batch's work is done; the model then gives the outputs, in no time.
     """
 
-    def __init__(self, config: BatcherConfig, service: Service, clock: VirtualClock) -> None:
+    def __init__(self, config: BatcherConfig, service: StartsService, clock: VirtualClock) -> None:
         self.config = config
         self.clock = clock
-        self._service = service
-        self._core = DynamicBatcher(config)
-        self._closed = False
+        self._start_service = service
+        self._service = Service(config)
         self._wake_ns: int | None = None
 
-    def submit(self, inputs: Tree) -> Future[Tree]:
+    def submit(self, inputs: Tree, *, priority: int = 0, timeout_ns: int = 0) -> Future[Tree]:
         """As `Batcher.submit`."""
-        rows = execution.rows_of(inputs)
-        item = execution.new_item(inputs)
-        if self._closed:
-            item[1].set_exception(Closed("the batcher is closed and takes no new requests"))
-        elif why := self._core.refusal(rows):
-            item[1].set_exception(Oversize(why))
-        else:
-            self._core.enqueue(Entry(rows, self.clock.now_ns(), item))
+        entry = self._service.entry(inputs, self.clock.now_ns(), priority, timeout_ns)
+        if not self._service.known(entry):
+            entry.item.answer.forget = lambda: self._forget(entry)
+            self._service.take(entry)
             self._pump()
-        return item[1]
+        future: Future[Tree] = entry.item.answer
+        return future
 
     def queued(self) -> int:
         """Requests that wait and are in no batch yet."""
-        return len(self._core.queue)
+        return len(self._service.core.queue)
+
+    def statistics(self) -> dict[str, Any]:
+        """As `Batcher.statistics`."""
+        return self._service.statistics.snapshot()
 
     def close(self) -> None:
         """Take no new requests; those that are queued are served as time goes on."""
-        self._closed = True
-        self._core.drain()
+        self._service.closed = True
+        self._service.core.drain()
+        self._pump()
+
+    def _forget(self, entry: Entry) -> None:
+        self._service.forget(entry)
         self._pump()
 
     def _pump(self) -> None:
         while True:
-            match self._core.poll(self.clock.now_ns()):
-                case Dispatch(instance, batch):
-                    self._start(instance, batch)
+            match self._service.core.poll(self.clock.now_ns()):
+                case Dispatch() as dispatch:
+                    self._start(dispatch)
                 case Reject(entries):
-                    execution.reject(entries)
+                    self._service.reject(entries)
                 case wait:
                     self._wake_at(wait.until_ns)
                     return
 
-    def _start(self, instance: int, batch: tuple[Entry, ...]) -> None:
+    def _start(self, dispatch: Dispatch) -> None:
+        batch = self._service.begin(dispatch.batch)
+
         def finish(model: Model) -> None:
-            execution.run(model, batch)
-            self._core.finished(instance)
+            self._service.run(model, batch, dispatch)
+            self._service.core.finished(dispatch.instance)
             self._pump()
 
-        self._service(instance, batch, finish)
+        self._start_service(dispatch.instance, batch, finish)
 
     def _wake_at(self, when_ns: int | None) -> None:
         if when_ns is None or when_ns == self._wake_ns:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
+from typing import Any
 
 from batchproof.reports.picture import draw
 from batchproof.reports.reading import Line
 from batchproof.reports.wording import clean, duration, hanging, line, message
 
 WIDTH = 100
-_CONFIG = {"max_batch_size": "max_batch", "max_queue_delay_ns": "delay", "queue_timeout_ns": "timeout"}
+_CONFIG = {
+    "max_batch_size": "max_batch",
+    "max_queue_delay_ns": "delay",
+    "queue_timeout_ns": "timeout",
+    "preferred_batch_size": "preferred",
+}
 _BROKEN = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 
 
@@ -56,13 +62,24 @@ def _seed(shown: Line, header: Line) -> int:
     return int(shown.get("seed", header["seed"]))
 
 
-def _config(config: Mapping[str, int] | None, seed: int) -> str:
-    words = []
-    for key, value in (config or {}).items():
-        name = _CONFIG.get(key, key.removesuffix("_ns"))
-        if value or key != "queue_timeout_ns":  # 0 means never
-            words.append(f"{name} {duration(value) if key.endswith('_ns') else value}")
+def _config(config: Mapping[str, Any] | None, seed: int) -> str:
+    words = [_setting(key, value) for key, value in (config or {}).items() if value or key != "queue_timeout_ns"]  # 0: never
     return clean("  ".join([*words, f"seed {seed}"]))
+
+
+def _setting(key: str, value: Any) -> str:
+    """One setting in few words: `delay 200 ms`, `preferred 2, 6`; a flag is its name."""
+    name = _CONFIG.get(key, key.removesuffix("_ns"))
+    if value is True:
+        return name
+    return f"{name} {duration(value) if key.endswith('_ns') else _terse(value)}"
+
+
+def _terse(value: Any) -> str:
+    """Of what is nested, whatever is set."""
+    if isinstance(value, Mapping):
+        return f"({', '.join(_setting(key, one) for key, one in value.items() if one)})"
+    return ", ".join(map(_terse, value)) if isinstance(value, list) else str(value)
 
 
 def _picture(timeline: Line | None) -> Iterator[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from batchproof.reports.wording import line
 
 LEGEND = "q sent  - waiting  M enters the model  = in the model  > answered  x refused or failed  ? never answered"
 
+_LEAST_WIDTH = 56
 _NO_CLOCK = "(the model's clock does not compare with the client's: only the client's times are drawn)"
 _LEAST_SPAN_NS = 10_000  # below, the labels of the axis would need more digits than they have room
 _NO_TIME = "(all at the same moment)"
@@ -43,10 +45,10 @@ class _Scale:
         return (at_ns - self.start_ns) * (self.columns - 1) // max(self.span_ns, 1)
 
 
-def draw(timeline: Mapping[str, Any], width: int = 100, most: int = 16) -> str:
+def draw(timeline: Mapping[str, Any], width: int = 100, most: int = 16, span_ns: int = 0) -> str:
     """Return the picture of a timeline's JSON data, at most `width` columns wide, of its first `most` requests.
 
-    KeyError or TypeError if it is no such data. `LEGEND` explains the letters.
+    span_ns: at least as much time is drawn. KeyError or TypeError if it is no such data. `LEGEND` explains the letters.
     """
     requests = timeline["requests"]
     lives = [_life(request, timeline) for request in requests[:most]]
@@ -54,7 +56,7 @@ def draw(timeline: Mapping[str, Any], width: int = 100, most: int = 16) -> str:
         return "(no request was sent)"
     label = max(2, *(len(life.name) for life in lives))
     aside = max(len(life.aside) for life in lives)
-    scale = _scale(lives, timeline["marks"], width - label - 3 - (aside + 1 if aside else 0))
+    scale = _scale(lives, timeline["marks"], width - label - 3 - (aside + 1 if aside else 0), span_ns)
     rows = [f"{life.name:<{label}} |{_row(life, scale)}| {life.aside}".rstrip() for life in lives]
     if len(requests) > most:
         rows.append(f"... and {len(requests) - most} more")
@@ -62,6 +64,17 @@ def draw(timeline: Mapping[str, Any], width: int = 100, most: int = 16) -> str:
     rows += [f"{name:<{label}}  {text}".rstrip() for name, text in axis]
     notes = ((timeline["same_clock"], _NO_CLOCK), (scale.span_ns, _NO_TIME))
     return "\n".join([*rows, *(note for holds, note in notes if not holds)])
+
+
+def beside(pictures: Sequence[tuple[str, Mapping[str, Any]]], width: int, most: int = 30) -> str:
+    """Return the pictures of several timelines, each under its title, side by side; below each other where too narrow."""
+    each = (width - 3 * (len(pictures) - 1)) // len(pictures)
+    if each < _LEAST_WIDTH:
+        return "\n\n".join(f"{title}\n{draw(timeline, width, most)}" for title, timeline in pictures)
+    span_ns = max(_span_ns([_life(one, timeline) for one in timeline["requests"]]) for _, timeline in pictures)
+    columns = [[title, *draw(timeline, each, most, span_ns).splitlines()] for title, timeline in pictures]
+    rows = zip_longest(*columns, fillvalue="")
+    return "\n".join("   ".join(f"{cell:<{each}}" for cell in row).rstrip() for row in rows)
 
 
 def _life(request: Mapping[str, Any], timeline: Mapping[str, Any]) -> _Life:
@@ -80,16 +93,20 @@ def _life(request: Mapping[str, Any], timeline: Mapping[str, Any]) -> _Life:
     )
 
 
-def _scale(lives: list[_Life], marks: Mapping[str, int], columns: int) -> _Scale:
+def _span_ns(lives: list[_Life]) -> int:
+    times = [time for life in lives for time in life.events()]
+    return max(times, default=0) - min(times, default=0)
+
+
+def _scale(lives: list[_Life], marks: Mapping[str, int], columns: int, span_ns: int) -> _Scale:
     """From the first event to the last. Where someone still waits, a quarter more shows it, up to the drive's end."""
     times = [time for life in lives for time in life.events()]
     start, last = min(times), max(times)
     if any(life.answered_ns is None for life in lives):
         end = max(marks.get("end", last), last)
         last = min(end, last + (last - start) // 4) if last > start else end
-    if last == start:
-        return _Scale(start, 0, 3)
-    return _Scale(start, max(last - start, _LEAST_SPAN_NS), columns)
+    span_ns = max(span_ns, last - start)
+    return _Scale(start, max(span_ns, _LEAST_SPAN_NS), columns) if span_ns else _Scale(start, 0, 3)
 
 
 def _row(life: _Life, scale: _Scale) -> str:

@@ -2,11 +2,24 @@
 
 import pytest
 
-from batchproof.fixtures.script import MS, Answered, Entered, Queued, Release, Script, Send
+from batchproof.fixtures.script import HOUR, MS, Answered, Entered, Queued, Release, Script, Send, in_line, lone, plugged
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.reference_batcher.config import DELAY
 
 SHORT = BatcherConfig(max_batch_size=4, queue_timeout_ns=600 * MS)
 LONG = BatcherConfig(max_batch_size=4, queue_timeout_ns=2000 * MS)
+MINUTE = BatcherConfig(max_batch_size=4, queue_timeout_ns=60_000 * MS)
+DELAYING = BatcherConfig(max_batch_size=4, queue_timeout_ns=1000 * MS, timeout_action=DELAY)
+LEVELS_DELAYING = BatcherConfig(
+    max_batch_size=4, queue_timeout_ns=300 * MS, timeout_action=DELAY, priority_levels=2, default_priority_level=1
+)
+MINUTE_OR_LESS = BatcherConfig(max_batch_size=4, queue_timeout_ns=60_000 * MS, allow_timeout_override=True)
+SHORT_OR_LESS = BatcherConfig(max_batch_size=4, queue_timeout_ns=600 * MS, allow_timeout_override=True)
+NONE_OR_LESS = BatcherConfig(max_batch_size=4, allow_timeout_override=True)
+SWEEP = 700 * MS  # Triton looks for expired requests every 500 ms while its instances are busy
+DELAYED_OR_LESS = BatcherConfig(
+    max_batch_size=4, max_queue_delay_ns=100 * MS, queue_timeout_ns=10_000 * MS, allow_timeout_override=True
+)
 
 
 def expiring() -> Script:
@@ -46,3 +59,82 @@ def test_in_time_is_served(drive, judge):
 def test_refused_while_busy(drive, judge):
     """An expired request is refused even while every instance is busy"""
     judge(drive(SHORT, expiring()))
+
+
+def late(lateness_ns: int, level: int = 0) -> Script:
+    """`r0` is late behind a plug when l0 to l3, which fill a batch, are queued and it is let go."""
+    after = Send("l0", after_ns=lateness_ns, priority=level), *(Send(f"l{i}", priority=level) for i in range(1, 4))
+    return plugged(*in_line(Send("r0"), *after))
+
+
+def asking(timeout_ns: int) -> Script:
+    """`r0` asks for a timeout and waits behind a plug for longer than that."""
+    return plugged(Send("r0", timeout_ns=timeout_ns), Queued(1), Send("later", after_ns=timeout_ns + SWEEP))
+
+
+def in_the_middle() -> Script:
+    """Of three requests behind a plug the second may wait for a short time only; it is let go when that one is answered."""
+    line = in_line(Send("before"), Send("mid", timeout_ns=200 * MS), Send("behind"))
+    return plugged(*line, Answered(("mid",)))
+
+
+@pytest.mark.rule("DB-TIMEOUT-006")
+def test_delayed_is_served(drive, judge):
+    """With timeout_action DELAY a request that waited too long is served and not refused"""
+    judge(drive(DELAYING, late(1100 * MS)))
+
+
+@pytest.mark.rule("DB-TIMEOUT-007")
+def test_delayed_is_last(drive, judge):
+    """A delayed request is served after those of its level that are in time"""
+    judge(drive(DELAYING, late(1100 * MS)))
+
+
+@pytest.mark.rule("DB-TIMEOUT-008")
+def test_delayed_before_less_urgent(drive, judge):
+    """A delayed request is served before those of less urgent levels"""
+    judge(drive(LEVELS_DELAYING, late(400 * MS, level=2)))
+
+
+@pytest.mark.rule("DB-TIMEOUT-009")
+def test_shorter_is_honoured(drive, judge):
+    """Where overriding is allowed, a request's own shorter timeout is honoured"""
+    judge(drive(MINUTE_OR_LESS, in_the_middle()))
+
+
+@pytest.mark.rule("DB-TIMEOUT-010")
+def test_longer_is_ignored(drive, judge):
+    """Where overriding is allowed, a request's own longer timeout is ignored"""
+    judge(drive(SHORT_OR_LESS, plugged(Send("r0", timeout_ns=HOUR), Answered(("r0",)))))
+
+
+@pytest.mark.rule("DB-TIMEOUT-011")
+def test_no_leave_to_override(drive, judge):
+    """Where overriding is not allowed, a request's own timeout changes nothing"""
+    judge(drive(MINUTE, asking(100 * MS)))
+
+    judge(drive(SHORT, plugged(Send("r0", timeout_ns=HOUR), Answered(("r0",)))))
+
+
+@pytest.mark.rule("DB-TIMEOUT-012")
+def test_nothing_to_override(drive, judge):
+    """Where overriding is allowed and there is no default timeout, a request's own timeout changes nothing"""
+    judge(drive(NONE_OR_LESS, asking(100 * MS)))
+
+
+@pytest.mark.rule("DB-TIMEOUT-013")
+def test_executing_never_expires(drive, judge):
+    """A request that is being executed never times out"""
+    judge(drive(SHORT, lone(work_ns=1300 * MS)))
+
+
+@pytest.mark.rule("DB-TIMEOUT-014")
+def test_middle_alone(drive, judge):
+    """A timeout in the middle of the queue refuses exactly that request"""
+    judge(drive(MINUTE_OR_LESS, in_the_middle()))
+
+
+@pytest.mark.rule("DB-TIMEOUT-015")
+def test_next_is_not_late(drive, judge):
+    """A request whose timeout is over during its queue delay does not make the next one late"""
+    judge(drive(DELAYED_OR_LESS, (Send("gone", timeout_ns=20 * MS), Answered(("gone",)), Send("r0", after_ns=20 * MS))))

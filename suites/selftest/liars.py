@@ -44,6 +44,7 @@ class _Changed:
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
+        self._sent: dict[Future[Response], Future[Response]] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -58,8 +59,13 @@ class _Changed:
             except Refused as refused:
                 outer.set_exception(self.refusal(refused))
 
-        self._inner.submit(request).add_done_callback(settle)
+        self._sent[outer] = self._inner.submit(request)
+        self._sent[outer].add_done_callback(settle)
         return outer
+
+    def cancel(self, future: Future[Response]) -> None:
+        """Take back what stands behind it."""
+        self._inner.cancel(self._sent[future])
 
     def change(self, response: Response) -> Any:
         """The answer as it is."""
@@ -280,8 +286,8 @@ class _Abroad(_Changed):
         return replace(response, info=info)
 
     def log(self) -> list[dict[str, Any]]:
-        return [{key: value + self.AGES_NS * key.endswith("_ns") if isinstance(value, int) else value
-                 for key, value in line.items()} for line in self._inner.log()]
+        return [{key: value + self.AGES_NS if key.endswith("_ns") else value for key, value in line.items()}
+                for line in self._inner.log()]
 
 
 class OtherClock(Honest):
@@ -328,7 +334,7 @@ class WireOnly(Honest):
 
     def __init__(self) -> None:
         super().__init__()
-        self.info = replace(self.info, sight="wire")
+        self.info = replace(self.info, sight="wire", claims={**self.info.claims, "cancel": False, "statistics": False})
 
 
 # ------------------------------------------------------------------------------------------------------------- unsteady

@@ -127,7 +127,7 @@ def test_unusable_option(
         ("[claims", " is not TOML: "),
         ("delay = true", "needs exactly one table, [claims]"),
         ("[claims]\n[more]", "needs exactly one table, [claims]"),
-        ("[claims]\nspeed = true", "unknown claim 'speed': there are close, config, delay, "),
+        ("[claims]\nspeed = true", "unknown claim 'speed': there are cancel, close, config, delay, "),
         ("[claims]\ndelay = [1]", "the claim 'delay' must be true, false, a number or a string"),
         (b"[claims]\ndelay = '\xff'", " is not TOML: "),
     ],
@@ -267,12 +267,12 @@ def test_lint_tells_broken_from_unreadable(tmp_path: Path, capfd: pytest.Capture
 def test_rules_are_listed_and_filtered(capfd: pytest.CaptureFixture[str]) -> None:
     """`rules` lists the catalogue, or what the patterns match, as lines or as JSON; nothing is exit 2."""
     every = invoke(capfd, "rules")
-    some = invoke(capfd, "rules", "DB-ORDER-*", "DB-FAIL-001")
+    some = invoke(capfd, "rules", "DB-FAIL-*", "DB-SIZE-001")
     data = json.loads(invoke(capfd, "rules", "--profile", "QUEUE-POLICY", "--json")[1])
     none = invoke(capfd, "rules", "DB-NOTHING-*")
 
     assert [line.split()[0] for line in every[1].splitlines()] == list(rules())
-    assert [line.split()[0] for line in some[1].splitlines()] == ["DB-ORDER-001", "DB-ORDER-002", "DB-FAIL-001"]
+    assert [line.split()[0] for line in some[1].splitlines()] == ["DB-SIZE-001", "DB-FAIL-001", "DB-FAIL-002"]
     assert {rule["id"] for rule in data} == {rule.id for rule in rules().values() if rule.profile == "QUEUE-POLICY"}
     assert data[0].keys() == vars(rules()["DB-SIZE-001"]).keys()
     assert none[0] == 2

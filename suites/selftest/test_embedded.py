@@ -62,7 +62,9 @@ def test_server_that_does_not_start(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     binary = tmp_path / "tritonserver"
     binary.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     binary.chmod(0o755)
-    layout = SimpleNamespace(binary=binary, backends=lambda into: into, environment=lambda: dict(os.environ))
+    layout = SimpleNamespace(
+        binary=binary, caches=tmp_path, backends=lambda into: into, environment=lambda: dict(os.environ)
+    )
     monkeypatch.setattr(embedded._Layout, "find", lambda: layout)
     monkeypatch.setattr(embedded.tempfile, "mkdtemp", lambda prefix: str(_made(tmp_path / f"{prefix}x")))
 

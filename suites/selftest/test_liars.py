@@ -71,7 +71,7 @@ CASES: list[tuple[str, int, dict[str, tuple[str, str]]]] = [
     ("WrongShape", 1, {"DB-RESULT-001": ("FAIL", "the witness's tensor has shape (1, 3), not (1, 10)")}),
     ("WrongType", 1, {"DB-RESULT-001": ("FAIL", "the witness's tensor holds float64, not integers")}),
     ("AnswersNone", 1, {"DB-RESULT-001": ("FAIL", "the Future gave no Response, but NoneType")}),
-    ("AnotherWitness", 1, {"DB-RESULT-001": ("FAIL", "not this witness: its version is 8, not 1")}),
+    ("AnotherWitness", 1, {"DB-RESULT-001": ("FAIL", "not this witness: its version is 9, not 2")}),
     ("SwapsResults", 1, {"DB-RESULT-001": ("FAIL", "not their own: r0, r1")}),
     ("RunsTwice", 1, {"DB-RESULT-002": ("FAIL", "r0 2 times, r1 2 times")}),
     ("ClaimsTimeout", 1, {
@@ -120,15 +120,17 @@ def test_another_hosts_clock_accuses_nobody(tmp_path: Path) -> None:
     """With the model on another host, whose clock does not compare, every rule is judged all the same, and passes."""
     judged = judge(tmp_path, "OtherClock", "DB-*")
 
-    assert (judged.status, set(judged.verdicts.values())) == (0, {"PASS"})
+    unseen = {rule for rule, verdict in judged.verdicts.items() if verdict == "NOT_OBSERVABLE"}
+    assert unseen == {"DB-LAW-005", "DB-LAW-006"}  # an idle instance beside a request that the client sent
+    assert (judged.status, set(judged.verdicts.values())) == (0, {"PASS", "NOT_OBSERVABLE"})
 
 
 def test_what_nobody_can_see_is_no_failure(tmp_path: Path) -> None:
     """A model without a witness fails no rule that needs one: it is not observable."""
     judged = judge(tmp_path, "WireOnly", "DB-*")
 
-    blamed = {rule: verdict for rule, verdict in judged.verdicts.items() if verdict not in ("PASS", "NOT_OBSERVABLE")}
-    assert blamed == {}
+    harmless = ("PASS", "NOT_OBSERVABLE", "SKIPPED")
+    assert {rule: verdict for rule, verdict in judged.verdicts.items() if verdict not in harmless} == {}
     assert judged.verdicts["DB-RESULT-002"] == "NOT_OBSERVABLE"
 
 

@@ -81,9 +81,11 @@ def test_loading_a_mutant_leaves_the_original_alone() -> None:
 
     from batchproof.reference_batcher import BatcherConfig
     from batchproof.reference_batcher.core import DynamicBatcher
+    from batchproof.reference_batcher.decisions import Entry
 
     config = BatcherConfig(max_batch_size=4)
-    refusals = [core(config).refusal(4) for core in (DynamicBatcher, original.DynamicBatcher, mutant.DynamicBatcher)]
+    cores = [DynamicBatcher, *(shell.Service.__init__.__globals__["DynamicBatcher"] for shell in (original, mutant))]
+    refusals = [core(config).enqueue(Entry(4, 0, None)) for core in cores]
     assert refusals[:2] == [None, None]
     assert "must be <= 4" in str(refusals[2])
 

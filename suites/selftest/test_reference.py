@@ -250,8 +250,8 @@ def test_many_threads_may_submit() -> None:
     assert sorted(seen) == list(range(400))
 
 
-def test_an_accepted_request_cannot_be_cancelled() -> None:
-    """A request leaves the queue by being served or refused only."""
+def test_only_a_queued_request_can_be_cancelled() -> None:
+    """A cancelled request leaves the queue and is never executed; one that is being executed is past that."""
     model = Gated()
 
     with Batcher(model) as batcher:
@@ -262,8 +262,10 @@ def test_an_accepted_request_cannot_be_cancelled() -> None:
         model.go.set()
         wait([plug, queued], LONG)
 
-    assert cancelled == [False, False]
-    assert queued.result() == [1]
+    assert cancelled == [False, True]
+    assert (plug.result(), queued.cancelled()) == ([0], True)
+    assert model.batches == [[0]]
+    assert batcher.statistics()["cancelled"] == 1
 
 
 def test_torch_module_runs_in_evaluation_and_inference_mode() -> None:
@@ -416,7 +418,7 @@ def lived(plan: Plan) -> History:
     clock, history = VirtualClock(), History(plan)
 
     def service(instance: int, entries: Any, finish: Any) -> None:
-        members = tuple(int(entry.item[0][0][0]) for entry in entries)
+        members = tuple(int(entry.item.inputs[0][0]) for entry in entries)
         batch = Batch(instance, members, clock.now_ns())
         history.batches.append(batch)
 
@@ -497,8 +499,7 @@ def test_a_wait_tells_the_truth(plan: Plan, later: int) -> None:
     core, now_ns = DynamicBatcher(plan.config), 0
     for gap, rows, _ in plan.requests:
         now_ns += gap * MS
-        if core.refusal(rows) is None:
-            core.enqueue(Entry(rows, now_ns, None))
+        core.enqueue(Entry(rows, now_ns, None))
     now_ns += later * MS
 
     while not isinstance(decision := core.poll(now_ns), Wait):

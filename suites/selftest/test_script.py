@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from batchproof.fixtures.script import (
     MS,
     Answered,
+    Cancel,
     Close,
+    Closed,
     Entered,
     Queued,
     Release,
@@ -21,7 +23,9 @@ from batchproof.fixtures.script import (
     burst,
     from_json,
     gated,
+    in_line,
     lone,
+    plugged,
     to_json,
     trickle,
 )
@@ -31,7 +35,8 @@ TIMES = st.integers(min_value=0, max_value=1 << 62)
 SENDS = st.builds(Send, NAMES, st.integers(0, 64), TIMES, NAMES, TIMES, TIMES, st.booleans())
 STEPS = st.one_of(
     SENDS, st.builds(Queued, st.integers(0, 99)), st.builds(Entered, NAMES), st.builds(Release, NAMES),
-    st.builds(Answered, st.lists(NAMES, max_size=3).map(tuple)), st.just(Close()),
+    st.builds(Answered, st.lists(NAMES, max_size=3).map(tuple)), st.builds(Cancel, NAMES), st.just(Close()),
+    st.just(Closed()),
 )
 PROFILE = settings(max_examples=40, database=None, deadline=None)
 
@@ -84,4 +89,6 @@ def test_gate_holds_until_all_are_queued() -> None:
     plug = Send("plug", hold="gate"), Entered("plug")
 
     assert gated(Send("a"), Send("b")) == (*plug, Send("a"), Queued(1), Send("b"), Queued(2), Release("gate"))
+    assert plugged(*in_line(Send("a"), Send("b"))) == gated(Send("a"), Send("b"))
+    assert in_line(Send("c"), behind=2) == (Send("c"), Queued(3))
     assert gated(Send("a"), Send("b"), in_order=False) == (*plug, Send("a"), Send("b"), Queued(2), Release("gate"))

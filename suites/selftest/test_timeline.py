@@ -19,7 +19,7 @@ FEW = st.integers(0, 5)
 WORDS = st.sampled_from(["", "r0", "plug", "\N{LATIN SMALL LETTER E WITH ACUTE}\n", "\x1b[31m"])
 SEEN = st.builds(Seen, *[INTS] * 8)
 YES = st.booleans()
-SENT = st.builds(Sent, WORDS, INTS, FEW, INTS, st.none() | INTS, WORDS, WORDS, YES, st.none() | SEEN, WORDS, YES)
+SENT = st.builds(Sent, WORDS, INTS, FEW, INTS, st.none() | INTS, WORDS, WORDS, WORDS, YES, st.none() | SEEN, WORDS, YES)
 
 
 def tuples(of: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
@@ -28,10 +28,12 @@ def tuples(of: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
 
 
 RUNS = st.builds(Execution, FEW, INTS, tuples(INTS), tuples(FEW), INTS, st.none() | INTS, YES)
+COUNTS = st.dictionaries(WORDS, FEW | st.dictionaries(WORDS, FEW, max_size=2), max_size=3)
 SLICES = st.builds(Slice, *[INTS] * 6)
 TIMELINES = st.builds(
     Timeline, st.dictionaries(WORDS, INTS, max_size=4), tuples(SENT), tuples(RUNS), st.dictionaries(WORDS, INTS, max_size=3),
-    tuples(st.builds(Stall, INTS, INTS)), YES, YES, tuples(WORDS),
+    tuples(st.builds(Stall, INTS, INTS)), YES, YES, tuples(WORDS), INTS, st.none() | COUNTS,
+    tuples(st.tuples(FEW, FEW)),
 )
 EVIDENCE = {
     "timeline": TIMELINES,

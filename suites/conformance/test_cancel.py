@@ -1,0 +1,76 @@
+"""Cancellation: a request that its sender took back."""
+
+import pytest
+
+from batchproof.fixtures.script import MS, Answered, Cancel, Entered, Queued, Release, Script, Send, in_line, plugged
+from batchproof.reference_batcher import BatcherConfig
+
+FOUR = BatcherConfig(max_batch_size=4)
+FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, max_queue_size=1000)
+LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
+DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=100 * MS)
+HEARD = 400 * MS  # no server shows that it has heard of a cancellation: this is far longer than it takes
+
+
+def taken_back(count: int, *cancelled: int) -> Script:
+    """`count` requests queued behind a plug; some are cancelled, and `after` is sent when the server has heard of it."""
+    line = in_line(*(Send(f"r{i}") for i in range(count)))
+    return plugged(*line, *(Cancel(f"r{i}") for i in cancelled), Send("after", after_ns=HEARD))
+
+
+@pytest.mark.rule("DB-CANCEL-001")
+def test_never_executed(drive, judge):
+    """A request cancelled while queued is never executed"""
+    judge(drive(FOUR, taken_back(12, 1, 5, 9)))
+
+
+@pytest.mark.rule("DB-CANCEL-002")
+def test_never_executed_with_policy(drive, judge):
+    """With a queue policy, a request cancelled while queued is never executed"""
+    judge(drive(FOUR_WITH_POLICY, taken_back(12, 1, 5, 9)))
+
+
+@pytest.mark.rule("DB-CANCEL-003")
+def test_others_close_up(drive, judge):
+    """The others in the queue are served in their order and fill the batch of a cancelled request"""
+    judge(drive(FOUR_WITH_POLICY, taken_back(9, 1, 6)))
+
+
+@pytest.mark.rule("DB-CANCEL-004")
+def test_executing_harms_nobody(drive, judge):
+    """Cancelling a request that is being executed harms nobody in its batch"""
+    line = in_line(Send("r0", hold="work"), *(Send(f"r{i}") for i in range(1, 4)))
+
+    judge(drive(FOUR, (*plugged(*line), Entered("r0"), Cancel("r1"), Send("after", after_ns=HEARD), Release("work"))))
+
+
+@pytest.mark.rule("DB-CANCEL-005")
+def test_place_is_free(drive, judge):
+    """The place of a cancelled request in a limited queue is free again"""
+    line = in_line(*(Send(f"r{i}") for i in range(3)))
+
+    judge(drive(LIMITED, plugged(*line, Cancel("r1"), Send("newcomer", after_ns=HEARD), Send("last", after_ns=HEARD))))
+
+
+@pytest.mark.rule("DB-CANCEL-006")
+def test_sender_hears_it(drive, judge):
+    """The sender of a cancelled request hears that it was cancelled"""
+    judge(drive(FOUR_WITH_POLICY, taken_back(6, 1, 4)))
+
+
+@pytest.mark.rule("DB-CANCEL-007")
+def test_counted_as_cancelled(drive, judge):
+    """The server counts a cancelled request as cancelled and not as a success"""
+    judge(drive(FOUR_WITH_POLICY, taken_back(6, 1, 4), count=True))
+
+
+@pytest.mark.rule("DB-CANCEL-008")
+def test_too_late_changes_nothing(drive, judge):
+    """Cancelling a request that was answered already changes nothing"""
+    judge(drive(FOUR, (Send("r0"), Answered(("r0",)), Cancel("r0"), Send("r1", after_ns=HEARD)), count=True))
+
+
+@pytest.mark.rule("DB-CANCEL-009")
+def test_next_is_not_late(drive, judge):
+    """A request that is cancelled during its queue delay does not make the next one late"""
+    judge(drive(DELAYED, (Send("gone"), Queued(1), Cancel("gone"), Send("r0", after_ns=150 * MS))))

@@ -1,0 +1,81 @@
+"""Queue limits: who is refused because too many wait."""
+
+import pytest
+
+from batchproof.fixtures.script import MS, Answered, Entered, Queued, Release, Script, Send, in_line, plugged
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.reference_batcher.config import DELAY, REJECT, QueuePolicy
+
+LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
+LEVELS = BatcherConfig(max_batch_size=4, max_queue_size=2, priority_levels=2, default_priority_level=2)
+DELAYED = BatcherConfig(max_batch_size=4, max_queue_size=2, max_queue_delay_ns=1000 * MS)
+OWN_POLICY = BatcherConfig(
+    max_batch_size=4,
+    queue_timeout_ns=300 * MS,
+    timeout_action=DELAY,
+    priority_levels=2,
+    default_priority_level=2,
+    priority_queue_policy=((2, QueuePolicy(600 * MS, REJECT, max_queue_size=2)),),
+)
+
+
+def overfull() -> Script:
+    """r0, r1 and r2 fill the queue behind a plug, r3 and r4 are too many; all being served, `later` is."""
+    line = in_line(*(Send(f"r{i}") for i in range(3)))
+    return (*plugged(*line, Send("r3"), Send("r4"), Answered(("r3", "r4"))), Answered(("r0", "r1", "r2")), Send("later"))
+
+
+@pytest.mark.rule("DB-LIMIT-001")
+def test_beyond_is_refused(drive, judge):
+    """A request beyond max_queue_size is refused as full while the queue still is"""
+    judge(drive(LIMITED, overfull()))
+
+
+@pytest.mark.rule("DB-LIMIT-002")
+def test_beyond_never_runs(drive, judge):
+    """A request beyond max_queue_size is never executed"""
+    judge(drive(LIMITED, overfull()))
+
+
+@pytest.mark.rule("DB-LIMIT-003")
+def test_limit_itself_is_served(drive, judge):
+    """As many requests as max_queue_size allows are accepted and served"""
+    judge(drive(LIMITED, plugged(*in_line(*(Send(f"r{i}") for i in range(3))))))
+
+
+@pytest.mark.rule("DB-LIMIT-004")
+def test_room_again(drive, judge):
+    """When a full queue has room again, requests are accepted again"""
+    full = *in_line(Send("r0", hold="next"), Send("r1"), Send("r2")), Send("r3"), Answered(("r3",))
+    again = in_line(*(Send(f"again{i}") for i in range(3)))
+
+    judge(drive(LIMITED, (*plugged(*full), Entered("r0"), *again, Release("next"))))
+
+
+@pytest.mark.rule("DB-LIMIT-005")
+def test_requests_are_counted(drive, judge):
+    """max_queue_size counts requests, not rows"""
+    judge(drive(LIMITED, plugged(*in_line(*(Send(f"r{i}", rows=3) for i in range(3))))))
+
+
+@pytest.mark.rule("DB-LIMIT-006")
+def test_each_level_has_its_own(drive, judge):
+    """max_queue_size is each priority level's own"""
+    line = in_line(*(Send(f"r{level}{i}", priority=level) for level in (1, 2) for i in range(2)))
+    beyond = Send("r12", priority=1), Send("r22", priority=2), Answered(("r12", "r22"))
+
+    judge(drive(LEVELS, plugged(*line, *beyond)))
+
+
+@pytest.mark.rule("DB-LIMIT-007")
+def test_idle_model_too(drive, judge):
+    """The queue of an idle model, in which requests wait for their delay, has the same limit"""
+    judge(drive(DELAYED, (Send("r0"), Send("r1"), Queued(2), Send("r2"))))
+
+
+@pytest.mark.rule("DB-LIMIT-008")
+def test_level_has_its_policy(drive, judge):
+    """A priority level with a queue policy of its own does not have the default one"""
+    line = in_line(*(Send(f"u{i}", priority=1) for i in range(3)), *(Send(f"l{i}", priority=2) for i in range(2)))
+
+    judge(drive(OWN_POLICY, plugged(*line, Send("l2", priority=2), Answered(("l0", "l1", "l2")))))
