@@ -105,8 +105,18 @@ def _again(result: Line, seed: int, header: Line, folder: str | PurePath) -> Ite
         bundle = PurePath(folder, result["bundle"]).as_posix()
         yield f"  {label:<10}batchproof check --replay {_word(bundle)}   # judged again, offline"
         label = ""
-    target, rule = _word(header["target"]["reached"]), _word(result["rule"])
-    yield f"  {label:<10}batchproof check --target {target} --rules {rule} --seed {seed}"
+    yield f"  {label:<10}{_command(header)} --rules {_word(result['rule'])} --seed {seed}"
+
+
+def _command(header: Line) -> str:
+    """The command that ran the suite, each word of it quoted anew; or one with the target, if it is none of ours."""
+    try:
+        words = shlex.split(header.get("command", ""))
+    except ValueError:
+        words = []
+    if words[:2] != ["batchproof", "check"]:
+        words = ["batchproof", "check", "--target", header["target"]["reached"]]
+    return " ".join(map(_word, words))
 
 
 def _word(text: str) -> str:

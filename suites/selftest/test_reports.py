@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -369,10 +370,14 @@ def test_failure_is_exact() -> None:
 
 def test_failure_gives_commands_that_work_from_here() -> None:
     """With the report's folder given, the replay command finds the bundle; words from outside are quoted."""
-    target = TARGET | {"reached": "grpc://host:1; rm -rf ~"}
-    text = failure.text(RESULTS[-1], (), header(target=target), folder="out/my run")
+    evil = "grpc://host:1; rm -rf ~"
+    command = shlex.join(["batchproof", "check", "--target", evil, "--patience", "quick"])
+    text = failure.text(RESULTS[-1], (), header(command=command), folder="out/my run")
     assert "--replay 'out/my run/bundles/db-delay-004-1729.zip'" in text
-    assert "--target 'grpc://host:1; rm -rf ~' --rules" in text
+    assert "--target 'grpc://host:1; rm -rf ~' --patience quick --rules" in text
+    for command in ("rm -rf ~", "batchproof check 'unbalanced", ""):
+        text = failure.text(RESULTS[-1], (), header(command=command, target=TARGET | {"reached": evil}))
+        assert " batchproof check --target 'grpc://host:1; rm -rf ~' --rules" in text
 
 
 def test_failure_tames_what_the_target_said() -> None:
