@@ -6,6 +6,8 @@ import random
 from concurrent.futures import ProcessPoolExecutor
 from itertools import combinations, product
 from multiprocessing import get_context
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -13,12 +15,25 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from batchproof.fixtures.case import live
-from batchproof.fixtures.combinations import FACTORS, allowed, case, covering, gated_case, random_case, random_levels
+from batchproof.fixtures.catalogue import rules
+from batchproof.fixtures.combinations import (
+    FACTORS,
+    NEEDS,
+    allowed,
+    case,
+    covering,
+    gated_case,
+    random_case,
+    random_levels,
+)
+from batchproof.fixtures.combined import Combined
 from batchproof.fixtures.difference import divergence
 from batchproof.fixtures.script import MS
 from batchproof.fixtures.shrinking import shrunk
 from batchproof.fixtures.strength import broken_law, schedule, strengths, violations
+from batchproof.fixtures.target import TargetInfo, Unsupported
 from batchproof.fixtures.targets.virtual import VirtualTarget
+from batchproof.fixtures.verdicts import Verdict
 from batchproof.reference_batcher.core import DynamicBatcher
 from batchproof.reference_batcher.decisions import Dispatch, Entry, Reject, Wait
 
@@ -183,3 +198,65 @@ def test_random_schedules_notice_a_mutant(mutant: str, at_most: int) -> None:
     (found,) = strengths([mutant], at_most)
 
     assert 1 <= found.by_difference <= at_most
+
+
+class Recording:
+    """What `Combined` needs of a judging session; the first `noisy` judgements are INCONCLUSIVE."""
+
+    def __init__(self, noisy: int, **claims: bool) -> None:
+        self.info = TargetInfo("fake", "1", "fake", claims=claims)
+        self.attempt = SimpleNamespace(number=1, seed=7)
+        self.seed, self.noisy, self.measures = 7, noisy, {}
+        self.driven: list[Any] = []
+        self.judged = 0
+
+    def drive(self, config: Any, _script: Any, *, count: bool) -> Any:
+        """Note what is driven."""
+        assert count
+        self.driven.append(config)
+        return config
+
+    def discard(self, config: Any) -> None:
+        """It was driven."""
+        assert config in self.driven
+
+    def judge(self, rule: str, evidence: Any) -> Any:
+        """Be unsure at first."""
+        assert (rule, evidence in self.driven) == ("DB-LAW-001", True)
+        self.judged += 1
+        return SimpleNamespace(verdict=Verdict.INCONCLUSIVE if self.judged <= self.noisy else Verdict.PASS)
+
+
+EVERYTHING = dict.fromkeys(NEEDS.values(), True)
+
+
+@pytest.mark.parametrize(("selection", "count"), [("fast", 8), ("pairs", 31), ("triples", 146)])
+def test_each_combination_is_driven_once(selection: str, count: int) -> None:
+    """As many as were asked for; a second law is judged on what was driven, and only what was noisy is driven again."""
+    judging = Recording(noisy=2, **EVERYTHING)
+    combined = Combined(judging, selection)  # type: ignore[arg-type]
+    law = rules()["DB-LAW-001"]
+
+    combined.judge(law, lambda _levels: True)
+    first = len(judging.driven)
+    judging.attempt = SimpleNamespace(number=2, seed=8)
+    combined.judge(law, lambda _levels: True)
+    second = len(judging.driven)
+    judging.attempt = SimpleNamespace(number=1, seed=7)
+    combined.judge(law, lambda _levels: True)
+
+    assert (first, second, len(judging.driven)) == (count, count + 2, count + 2)
+    assert judging.measures == {"combinations": f"{count} of {146 if selection == 'triples' else 31}"}
+
+
+def test_what_is_not_claimed_is_not_combined() -> None:
+    """A target that claims nothing is judged on plain configurations; a law that none of them concerns is not supported."""
+    judging = Recording(noisy=0)
+    combined = Combined(judging, "pairs")  # type: ignore[arg-type]
+
+    combined.judge(rules()["DB-LAW-001"], lambda _levels: True)
+
+    assert {config.features() for config in judging.driven} == {()}
+    assert {config.max_queue_delay_ns for config in judging.driven} == {0}
+    with pytest.raises(Unsupported, match="any combination"):
+        combined.judge(rules()["DB-LAW-001"], lambda levels: levels["inputs"] != "one")
