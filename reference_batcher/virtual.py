@@ -29,6 +29,7 @@ class VirtualClock:
         self._events: list[tuple[int, int, Callable[[], None]]] = []
         self._ticket = itertools.count()
         self._still = 0
+        self.stopped = False  # nothing happens, while time goes on
 
     def now_ns(self) -> int:
         """The simulated time."""
@@ -40,7 +41,7 @@ class VirtualClock:
 
     def sleep_until_ns(self, when_ns: int) -> None:
         """Let everything up to and including `when_ns` happen."""
-        while self._events and self._events[0][0] <= when_ns:
+        while self._events and self._events[0][0] <= when_ns and not self.stopped:
             self._step()
         self._now_ns = max(self._now_ns, when_ns)
 
@@ -55,10 +56,10 @@ class VirtualClock:
 
     def _step(self) -> None:
         when_ns, _, action = heapq.heappop(self._events)
-        self._still = self._still + 1 if when_ns == self._now_ns else 0
+        self._still = self._still + 1 if when_ns <= self._now_ns else 0
         if self._still > STILL_LIMIT:
             raise RuntimeError(f"{STILL_LIMIT} things happened at one moment: the simulation does not move on")
-        self._now_ns = when_ns
+        self._now_ns = max(self._now_ns, when_ns)
         action()
 
 
