@@ -7,6 +7,7 @@ from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, NoReturn
+from urllib.parse import quote
 
 import typer
 
@@ -38,6 +39,14 @@ class Patience(str, Enum):
     thorough = "thorough"
 
 
+class Base(str, Enum):
+    """As `fixtures.image.BASES`."""
+
+    auto = "auto"
+    mmdebstrap = "mmdebstrap"
+    host = "host"
+
+
 def main() -> None:
     """Run the command line."""
     app()
@@ -53,7 +62,10 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
 @app.command()
 def check(
     target: Annotated[
-        str, typer.Option(help="reference, triton, litserve, null, grpc://host:port, http://host:port, module:attribute")
+        str,
+        typer.Option(
+            help="reference, triton, triton-docker, litserve, null, grpc://host:port, http://host:port, module:attribute"
+        ),
     ] = "reference",
     profile: Annotated[str, typer.Option(help="Only the rules of this profile (CORE, TRITON-DB, ...).")] = "",
     rules: Annotated[str, typer.Option(help="Only these rules: comma-separated ids or patterns.")] = "",
@@ -65,6 +77,7 @@ def check(
         Combinations, typer.Option(help="Combinations of features: a few, every pair, every triple.")
     ] = Combinations.fast,
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/TARGET].")] = None,
+    image: Annotated[str, typer.Option(help="With --target triton-docker: this image instead of NVIDIA's.")] = "",
     replay: Annotated[Path | None, typer.Option(help="Judge this bundle again, offline; no target.")] = None,
 ) -> None:
     """Judge a batcher: exit 0 conformant, 1 a MUST failed, 75 one stayed inconclusive, 5 nothing was judged, 2, 4 misuse."""
@@ -75,7 +88,7 @@ def check(
     from batchproof.fixtures.running import run_suite
 
     options = {
-        "--target": target,
+        "--target": _with_image(target, image) if image else target,
         "--bp-profile": profile,
         "--bp-rules": rules,
         "--bp-claims": claims,
@@ -182,6 +195,36 @@ def witness(folder: Annotated[Path, typer.Argument(help="An empty or new folder.
         _usage_error(str(error))
     typer.echo(f"{len(names)} models in {folder}: start tritonserver with --model-repository={folder}")
     typer.echo("then: batchproof check --target grpc://HOST:PORT")
+
+
+images = typer.Typer(no_args_is_help=True, help="Images for --target triton-docker.")
+app.add_typer(images, name="image")
+
+
+@images.callback()
+def _images() -> None:
+    """Keep `build` a command of its own."""
+
+
+@images.command("build")
+def build_image(
+    tag: Annotated[str, typer.Option(help="Name of the image.")] = "batchproof-triton:2.51.0",
+    base: Annotated[Base, typer.Option(help="Root file system: Debian's, or this machine's Python.")] = Base.auto,
+) -> None:
+    """Make a CPU-only Triton image from the embedded server, without any registry."""
+    from batchproof.fixtures.image import print_build
+
+    raise typer.Exit(print_build(tag, base.value))
+
+
+def _with_image(target: str, image: str) -> str:
+    """Return the target's word with this image among its options."""
+    word, _, query = target.partition("?")
+    if word != "triton-docker":
+        _usage_error(f"--image goes with --target triton-docker, not with --target {target}")
+    if any(option.startswith("image=") for option in query.split("&")):
+        _usage_error(f"name the image once: by --image or in --target {target}")
+    return f"{word}?" + "&".join(filter(None, [f"image={quote(image, safe='/:@')}", query]))
 
 
 def _usage_error(message: str) -> NoReturn:

@@ -58,6 +58,9 @@ def _titles(reports: Sequence[Report]) -> dict[str, str]:
 
 
 def _names(reports: Sequence[Report]) -> list[str]:
-    """The heads of the columns; the same target twice gets numbers."""
+    """The heads of the columns; the same target twice is told apart by how it was reached, else by numbers."""
     names = [report.target for report in reports]
+    reached = [str(report.header["target"]["reached"]).partition("?")[0] for report in reports]
+    told = [f"{name} ({how})" if names.count(name) > 1 else name for name, how in zip(names, reached, strict=True)]
+    names = told if len(set(told)) == len(told) else names
     return [f"{name} #{names[:at].count(name) + 1}" if names.count(name) > 1 else name for at, name in enumerate(names)]

@@ -32,9 +32,9 @@ SUITES = files("batchproof") / "suites"
 FOLDERS = ("conformance", "performance", "config")  # in the catalogue's order
 PROFILES = (
     "CORE", "TRITON-DB", "PRIORITY", "QUEUE-POLICY", "CANCEL", "SHAPES", "CACHE", "STATISTICS", "COMBINATIONS",
-    "SEQUENCE", "CUSTOM", "PERF", "CONFIG",
+    "RELIABILITY", "SEQUENCE", "CUSTOM", "PERF", "CONFIG",
 )
-CAPABILITIES = {*CLAIMS, "torch", "validation"}
+CAPABILITIES = {*CLAIMS, "faults", "torch", "validation"}
 MODALS = re.compile(r"\b(must|should|may|shall)\b", re.IGNORECASE)
 SHORT = {"pref": "preferred", "prio": "priority", "stats": "statistics"}  # of an id, and of the files
 BY_LIAR = {"CFG-SERVER-002"}  # killed in test_liars.py: no mutant of the reference batcher loads configurations

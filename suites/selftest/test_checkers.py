@@ -9,14 +9,21 @@ import pytest
 from batchproof.fixtures.catalogue import rules
 from batchproof.fixtures.checkers import checkers
 from batchproof.fixtures.timeline import Timeline
-from batchproof.suites.selftest import cases_basic, cases_combinations, cases_policy, cases_preferred, cases_shapes
+from batchproof.suites.selftest import (
+    cases_basic,
+    cases_combinations,
+    cases_fault,
+    cases_policy,
+    cases_preferred,
+    cases_shapes,
+)
 from batchproof.suites.selftest.timelines import FAIL, INCONCLUSIVE, PASS
 
 if TYPE_CHECKING:
     from batchproof.fixtures.evidence import Evidence
     from batchproof.fixtures.verdicts import Verdict
 
-AREAS = (cases_basic, cases_preferred, cases_policy, cases_shapes, cases_combinations)
+AREAS = (cases_basic, cases_preferred, cases_policy, cases_shapes, cases_fault, cases_combinations)
 CASES = [case for area in AREAS for case in area.CASES]
 
 

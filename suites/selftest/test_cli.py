@@ -72,7 +72,7 @@ def test_unusable_target(tmp_path: Path, capfd: pytest.CaptureFixture[str], targ
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("nonsense", "unknown target 'nonsense': there are litserve, null, reference, triton, virtual, grpc://host:port"),
+        ("nonsense", "unknown target 'nonsense': there are litserve, null, reference, triton, triton-docker, virtual, grpc://host:port"),
         ("ftp://localhost:1", "unknown scheme 'ftp://' in --target ftp://localhost:1: there are grpc:// and http://"),
         ("grpc://localhost", "--target grpc://localhost: write grpc://host:port, with the port as a number"),
         ("grpc://localhost:one", "write grpc://host:port, with the port as a number"),

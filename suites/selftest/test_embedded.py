@@ -42,7 +42,7 @@ def test_missing_libpython(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
 )
 def test_no_shared_memory(monkeypatch: pytest.MonkeyPatch, statvfs: object, message: str) -> None:
     """Without room in shared memory a model load would hang: it is said before the server starts."""
-    monkeypatch.setattr(embedded._Layout, "find", lambda: None)
+    monkeypatch.setattr(embedded.Layout, "find", lambda: None)
     monkeypatch.setattr(os, "statvfs", statvfs)
 
     with pytest.raises(TargetError, match=message):
@@ -65,7 +65,7 @@ def test_server_that_does_not_start(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     layout = SimpleNamespace(
         binary=binary, caches=tmp_path, backends=lambda into: into, environment=lambda: dict(os.environ)
     )
-    monkeypatch.setattr(embedded._Layout, "find", lambda: layout)
+    monkeypatch.setattr(embedded.Layout, "find", lambda: layout)
     monkeypatch.setattr(embedded.tempfile, "mkdtemp", lambda prefix: str(_made(tmp_path / f"{prefix}x")))
 
     with pytest.raises(TargetError, match=f"(?s){message}"):

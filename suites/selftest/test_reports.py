@@ -422,3 +422,16 @@ def test_sample_picture_is_drawn() -> None:
     command = [sys.executable, "-m", "batchproof.reports.picture"]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert [part in shown.stdout for part in (" |q", "q sent")] == [True, True]
+
+
+def test_the_same_target_reached_in_two_ways(tmp_path: Path) -> None:
+    """Columns that would have the same head are told apart by how the target was reached; the same again gets numbers."""
+    container = TARGET | {"reached": "triton-docker?image=a:1"}
+    for name, target in (("process", TARGET), ("container", container), ("again", container)):
+        write(tmp_path / name, header(target=target), *LINES[1:])
+
+    both = combine([tmp_path / "process", tmp_path / "container"])
+    thrice = combine([tmp_path / "process", tmp_path / "container", tmp_path / "again"])
+
+    assert both.startswith("# Batchproof: triton 2.51.0 (triton), triton 2.51.0 (triton-docker)\n")
+    assert thrice.startswith("# Batchproof: triton 2.51.0 #1, triton 2.51.0 #2, triton 2.51.0 #3\n")

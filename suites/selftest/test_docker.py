@@ -1,0 +1,463 @@
+"""Target `triton-docker` without an engine: what it asks for, what it says when refused, and what it leaves behind."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batchproof.fixtures import engine as engines
+from batchproof.fixtures.announcing import heard_by
+from batchproof.fixtures.engine import Engine, connect, need_image, reached_at, sweep, unreachable
+from batchproof.fixtures.ownership import MARK, OWNER, PROCESS, Host, abandoned, labels
+from batchproof.fixtures.pulling import Layers
+from batchproof.fixtures.target import TargetError
+from batchproof.fixtures.targets import docker, server
+from batchproof.fixtures.targets.docker import ContainerServer, Options, archive, command_line, end_of, process_group
+from batchproof.suites.selftest.engines import PORTS, RUNNING, FakeEngine, Refusal
+
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - of a remote host
+REMOTE = "tcp://engine.example:2376"
+HERE = Options(image="here:1")
+
+
+@pytest.fixture(autouse=True)
+def ready_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No server behind the stand-in: what counts as ready is what runs."""
+    monkeypatch.setattr(server, "_ready", lambda _address: True)
+    monkeypatch.setattr(docker, "SETTLE_S", 0.2)
+
+
+# What is asked for
+
+
+@pytest.mark.parametrize(
+    ("spec", "options"),
+    [
+        ("triton-docker", Options()),
+        ("triton-docker?image=a/b:1&gpus=all&shm=1g&ready=9", Options("a/b:1", "all", "1g", "9")),
+        ("triton-docker?gpus=device=0,1", Options(gpus="device=0,1")),
+    ],
+)
+def test_options(spec: str, options: Options) -> None:
+    """A target's word is read, and written again so that it says the same."""
+    assert Options.read(spec) == options
+    assert Options.read(options.spec) == options
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("color=red", "unknown option color: there are image, gpus, shm, ready"),
+        ("image=", "give image one value"),
+        ("shm=1g&shm=2g", "give shm one value"),
+        ("shm=32m", r"shm=32m is too small: Triton's Python backend needs 64m"),
+        ("shm=much", "shm must be a size such as 256m or 1g, not 'much'"),
+        ("ready=soon", "ready must be a number of seconds, not 'soon'"),
+        ("gpus=many", "gpus must be all, a number, or device=IDS, not 'many'"),
+    ],
+)
+def test_options_that_are_wrong(query: str, message: str) -> None:
+    """Each mistake has one message, before anything is started."""
+    with pytest.raises(TargetError, match=message):
+        Options.read(f"triton-docker?{query}")
+
+
+def test_what_is_created() -> None:
+    """One labelled container with published ports, shared memory and flags; no devices unless asked for."""
+    engine = FakeEngine()
+
+    made = ContainerServer(Engine(engine), HERE)
+    (one,) = engine.things
+
+    assert (made.grpc, made.metrics) == ("127.0.0.1:32769", "127.0.0.1:32770")
+    assert one.about["ports"] == dict.fromkeys(("8000/tcp", "8001/tcp", "8002/tcp"), ("127.0.0.1", None))
+    assert (one.about["shm_size"], one.about["device_requests"]) == (256 << 20, [])
+    assert one.about["labels"][MARK] == "1"
+    assert one.about["labels"][OWNER].endswith(f"-{os.getpid()}")
+    assert one.about["command"][:3] == ["tritonserver", "--model-control-mode=explicit", "--exit-timeout-secs=5"]
+    assert "--cache-config=local,size=16777216" in one.about["command"]
+    assert one.about["name"].startswith(f"batchproof-{os.getpid()}-")
+
+
+@pytest.mark.parametrize(
+    ("gpus", "count", "ids"), [("all", -1, []), ("2", 2, []), ("device=0,GPU-1", 0, ["0", "GPU-1"])]
+)
+def test_devices(gpus: str, count: int, ids: list[str]) -> None:
+    """GPUs are asked for in the engine's own words."""
+    (request,) = Options(gpus=gpus).devices()
+
+    assert (request["Count"], request["DeviceIDs"], request["Capabilities"]) == (count, ids, [["gpu"]])
+
+
+@pytest.mark.parametrize(
+    ("entry", "first"),
+    [
+        ([], "tritonserver"),
+        (["/opt/nvidia/nvidia_entrypoint.sh"], "tritonserver"),
+        (["/opt/tritonserver/bin/tritonserver"], "--model-control-mode=explicit"),
+    ],
+    ids=["none", "a wrapper", "the server"],
+)
+def test_command_line(entry: list[str], first: str) -> None:
+    """The server is named, unless the image's entry point is the server."""
+    assert command_line(entry)[0] == first
+
+
+def test_models_are_copied() -> None:
+    """A model's files come into the container as they are, with the folders above them, dated so that Triton sees them."""
+    engine = FakeEngine()
+    made = ContainerServer(Engine(engine), HERE)
+
+    made.write({"m/config.pbtxt": b"name: 'm'", "m/1/model.py": b"pass"})
+
+    assert engine.things[0].files == {
+        "/batchproof-models/m/config.pbtxt": b"name: 'm'", "/batchproof-models/m/1/model.py": b"pass"
+    }
+    assert archive("a", {}) != archive("b", {})
+
+
+@pytest.mark.parametrize(
+    ("host", "address", "bind"),
+    [
+        ("unix:///var/run/docker.sock", "127.0.0.1", "127.0.0.1"),
+        ("unix:///run/user/1000/docker.sock", "127.0.0.1", "127.0.0.1"),
+        ("tcp://localhost:2375", "127.0.0.1", "127.0.0.1"),
+        ("tcp://[::1]:2375", "127.0.0.1", "127.0.0.1"),
+        ("tcp://127.0.0.1:2375", "127.0.0.1", "127.0.0.1"),
+        ("tcp://10.1.2.3:2375", "10.1.2.3", EVERYWHERE),
+        ("tcp://[fd00::1]:2375", "[fd00::1]", "::"),
+        ("tcp://docker:2375", "docker", EVERYWHERE),
+        ("ssh://me@there.example", "there.example", EVERYWHERE),
+        ("10.1.2.3:2375", "10.1.2.3", EVERYWHERE),
+    ],
+)
+def test_where_a_remote_engine_is_reached(host: str, address: str, bind: str) -> None:
+    """A local engine publishes on loopback; one on another host is reached at that host's address."""
+    assert reached_at(host) == (address, bind)
+
+
+def test_ports_of_a_remote_engine() -> None:
+    """The ports that a remote engine chose are used at its address."""
+    engine = FakeEngine()
+
+    made = ContainerServer(Engine(engine, REMOTE), HERE)
+
+    assert made.grpc == "engine.example:32769"
+    assert engine.things[0].about["ports"]["8000/tcp"] == (EVERYWHERE, None)
+
+
+# What is said
+
+
+@pytest.mark.parametrize(
+    ("call", "explanation", "message"),
+    [
+        ("start", "driver failed programming external connectivity on endpoint x", "cannot publish the server's ports"),
+        ("start", "Bind for 127.0.0.1:1 failed: port is already allocated", "cannot publish the server's ports"),
+        ("start", 'could not select device driver "" with capabilities: [[gpu]]', "no GPUs to give: install NVIDIA's"),
+        ("start", 'exec: "tritonserver": executable file not found in $PATH', "no tritonserver in this image"),
+        ("create", "no space left on device", "does not start here:1: no space left on device"),
+        ("put_archive", "read-only file system", "cannot copy models into the container .*read-only file system"),
+    ],
+)
+def test_refusals_of_the_engine(call: str, explanation: str, message: str) -> None:
+    """What the engine refuses is one message that says what it means, and no container stays."""
+    engine = FakeEngine(**{call: Refusal(explanation)})
+
+    with pytest.raises(TargetError, match=message):
+        ContainerServer(Engine(engine), HERE)
+
+    assert engine.things == []
+
+
+def test_ports_that_are_not_published() -> None:
+    """An engine that publishes nothing is told apart from a server that does not answer."""
+    engine = FakeEngine()
+    engine.ports = {"8000/tcp": PORTS["8000/tcp"], "8001/tcp": None}
+
+    with pytest.raises(TargetError, match=r"has not published port 8001/tcp"):
+        ContainerServer(Engine(engine), HERE)
+
+    assert engine.things == []
+
+
+def test_container_that_ends_at_start() -> None:
+    """A container that ended is an error with the end of its log, and is removed."""
+    engine = FakeEngine()
+    engine.state = {"Status": "exited", "Running": False, "ExitCode": 1}
+    engine.log = b"error: creating server: Internal - failed to load all models\n"
+
+    with pytest.raises(TargetError, match=r"(?s)ended with exit code 1; the end of its log:.*failed to load all models"):
+        ContainerServer(Engine(engine), HERE)
+
+    assert engine.things == []
+
+
+def test_server_that_is_never_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waiting ends at its limit, with the address and the end of the log."""
+    monkeypatch.setattr(server, "_ready", lambda _address: False)
+    engine = FakeEngine()
+
+    with pytest.raises(TargetError, match=r"(?s)not ready at 127\.0\.0\.1:32768 after 1 s.*I1 started"):
+        ContainerServer(Engine(engine), Options(image="here:1", ready="1"))
+
+    assert engine.things == []
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (RUNNING, ""),
+        ({"Status": "created"}, ""),
+        ({**RUNNING, "Paused": True}, "is paused"),
+        ({"Status": "exited", "ExitCode": 137, "OOMKilled": True}, "its memory was used up (OOMKilled, exit code 137)"),
+        ({"Status": "exited", "ExitCode": 137}, "was ended by SIGKILL (exit code 137)"),
+        ({"Status": "exited", "ExitCode": 0}, "ended with exit code 0"),
+        ({"Status": "exited", "ExitCode": 127, "Error": "no such file"}, "ended with exit code 127: no such file"),
+    ],
+)
+def test_how_a_container_ended(state: dict[str, Any], words: str) -> None:
+    """The engine's account of a container's state, in words; nothing while it runs."""
+    assert words in end_of(state)
+    assert bool(end_of(state)) == bool(words)
+
+
+def test_containers_that_are_gone() -> None:
+    """A container that somebody removed, and an engine that does not answer any more, are told apart."""
+    engine = FakeEngine()
+    made = ContainerServer(Engine(engine), HERE)
+    engine.fails["reload"] = ConnectionError("Connection aborted")
+
+    silent = made.ended()
+    engine.fails.clear()
+    engine.things.clear()
+
+    assert "cannot be asked after any more: Connection aborted" in silent
+    assert "was removed by somebody else" in made.ended()
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        ("PermissionError(13, 'Permission denied')", "no permission to talk to the Docker engine at X: add this user"),
+        ("FileNotFoundError(2, 'No such file or directory')", "no Docker engine answers at X: start it"),
+        ("ConnectionRefusedError(111, 'Connection refused')", "no Docker engine answers at X: start it"),
+        ("Name or service not known", "no Docker engine answers at X: Name or service not known"),
+    ],
+)
+def test_engine_that_cannot_be_reached(error: str, message: str) -> None:
+    """Why the engine does not answer, and what to do about it."""
+    assert unreachable("X", Exception(f"('Connection aborted.', {error})")).startswith(message.partition("Name")[0])
+
+
+def test_no_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the SDK the message names the extra to install."""
+    whole = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name == "docker":
+            raise ModuleNotFoundError("No module named 'docker'", name="docker")
+        return whole(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+
+    with pytest.raises(TargetError, match=r"pip install 'batchproof\[docker\]'"):
+        connect()
+
+
+def test_no_engine(tmp_path: Path) -> None:
+    """Without an engine a run is a usage error in one message, which says how to start one, and there is no report."""
+    pytest.importorskip("docker", reason="the extra `docker` is not installed")
+    command = [sys.executable, "-m", "batchproof", "check", "--target=triton-docker", "--report", str(tmp_path / "report")]
+
+    run = subprocess.run(
+        command, env={**os.environ, "DOCKER_HOST": f"unix://{tmp_path}/none.sock"}, capture_output=True, text=True,
+        timeout=60, check=False,
+    )
+
+    assert run.returncode == 4
+    assert f"no Docker engine answers at unix://{tmp_path}/none.sock: start it" in run.stderr
+    assert "Traceback" not in run.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_image_with_another_target() -> None:
+    """--image is for containers only, and names one image."""
+    command = [sys.executable, "-m", "batchproof", "check", "--image", "a:1", "--target"]
+
+    others = subprocess.run([*command, "triton"], capture_output=True, text=True, timeout=60, check=False)
+    twice = subprocess.run([*command, "triton-docker?image=b"], capture_output=True, text=True, timeout=60, check=False)
+
+    assert (others.returncode, twice.returncode) == (2, 2)
+    assert "--image goes with --target triton-docker" in others.stderr
+    assert "name the image once" in twice.stderr
+
+
+def test_shared_memory_that_is_full() -> None:
+    """What Triton says when its shared memory is full gets the option that gives it more."""
+    log = "I1 fine\nE1 model_lifecycle.cc:642] \"failed to load 'm': Unable to initialize shared memory key 'x'\"\n"
+
+    assert server.complaints(log).splitlines()[0] == "failed to load 'm': Unable to initialize shared memory key 'x'"
+    assert "shm=512m" in server.complaints(log).splitlines()[1]
+
+
+# Images
+
+
+def test_pulling_is_told() -> None:
+    """A pull is told in bytes while they come, and the image is there afterwards."""
+    engine, heard = FakeEngine(), []
+    engine.pulled = [
+        {"status": "Pulling fs layer", "id": "a"},
+        {"status": "Pulling fs layer", "id": "b"},
+        {"status": "Downloading", "id": "a", "progressDetail": {"current": 5, "total": 10}},
+        {"status": "Downloading", "id": "b", "progressDetail": {"current": 1, "total": 30}},
+        {"status": "Download complete", "id": "a"},
+        {"status": "Download complete", "id": "b"},
+        {"status": "Extracting", "id": "a", "progressDetail": {"current": 1, "total": 2}},
+    ]
+
+    with heard_by(lambda *told: heard.append(told)):
+        need_image(Engine(engine), "far/away:1")
+
+    assert heard[2:] == [
+        ("pulling far/away:1", 5, 10),
+        ("pulling far/away:1", 6, 40),
+        ("pulling far/away:1", 11, 40),
+        ("unpacking far/away:1", 40, 40),
+        ("unpacking far/away:1", 40, 40),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "events", "words"),
+    [
+        (Refusal("manifest for far/away:1 not found", 404), [], "manifest for far/away:1 not found"),
+        (Refusal("pull access denied", 404), [], "pull access denied"),
+        (None, [{"error": "net/http: TLS handshake timeout"}], "TLS handshake timeout"),
+    ],
+    ids=["unknown", "denied", "broken off"],
+)
+def test_image_that_cannot_be_pulled(refusal: Refusal | None, events: list[dict[str, Any]], words: str) -> None:
+    """A pull that is refused, at once or under way, says why and what else there is."""
+    engine = FakeEngine(**({"pull": refusal} if refusal else {}))
+    engine.pulled = events
+
+    with pytest.raises(TargetError, match=f"cannot pull the image far/away:1: .*{words}.*batchproof image build"):
+        need_image(Engine(engine), "far/away:1")
+
+
+def test_built_images_are_not_pulled() -> None:
+    """An image that only `image build` makes is not looked for in a registry."""
+    with pytest.raises(TargetError, match="batchproof image build --tag batchproof-triton:9"):
+        need_image(Engine(FakeEngine(pull=AssertionError())), "batchproof-triton:9")
+
+
+def test_layers_that_were_there() -> None:
+    """Layers that the engine has already are no bytes to wait for."""
+    layers = Layers("x")
+
+    layers.feed({"status": "Already exists", "id": "a"})
+
+    assert (layers.done, layers.total, layers.what) == (0, 0, "pulling x")
+
+
+# Leftovers
+
+
+def host(tmp_path: Path, *alive: int) -> Host:
+    """A kernel of ours, with these processes, all of which started at tick 77."""
+    for pid in alive:
+        (tmp_path / str(pid)).mkdir()
+        (tmp_path / str(pid) / "stat").write_text(f"{pid} (a (b) c) S 1 {pid} {' '.join(['0'] * 16)} 77 0", encoding="utf-8")
+    return Host("boot", "pid:[1]", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "gone"),
+    [
+        ({}, True),
+        ({OWNER: "boot-5", PROCESS: "pid:[1]-77"}, False),
+        ({OWNER: "boot-5", PROCESS: "pid:[1]-76"}, True),
+        ({OWNER: "other-6"}, False),
+        ({PROCESS: "pid:[2]-77"}, False),
+        ({OWNER: ""}, False),
+        ({MARK: "0"}, False),
+    ],
+    ids=["dead", "alive", "its id was given to another", "another kernel", "another namespace", "nobody's", "not ours"],
+)
+def test_who_is_abandoned(tmp_path: Path, change: dict[str, str], gone: bool) -> None:
+    """Only what belongs to a process of this kernel and namespace that is certainly dead."""
+    written = {MARK: "1", OWNER: "boot-6", PROCESS: "pid:[1]-77"} | change
+
+    assert abandoned(written, host(tmp_path, 5)) is gone
+
+
+def test_own_labels_are_not_abandoned() -> None:
+    """What this very process creates has an owner who lives."""
+    assert labels(os.getpid())[PROCESS].rpartition("-")[2].isdigit()
+    assert not abandoned(labels(os.getpid()), Host.here())
+
+
+def test_sweeping(tmp_path: Path) -> None:
+    """Containers, volumes and networks of dead runs go before a new one starts; those of others stay."""
+    engine = FakeEngine()
+    for kind in ("container", "volume", "network"):
+        engine.left(kind, f"dead-{kind}", {MARK: "1", OWNER: "boot-6", PROCESS: "pid:[1]-77"})
+        engine.left(kind, f"live-{kind}", {MARK: "1", OWNER: "boot-5", PROCESS: "pid:[1]-77"})
+
+    gone = sweep(Engine(engine), host(tmp_path, 5))
+
+    assert gone == ["container dead-container", "volume dead-volume", "network dead-network"]
+    assert engine.removed[0] == ("dead-container", {"force": True, "v": True})
+    assert [one.name for one in engine.things] == ["live-container", "live-volume", "live-network"]
+
+
+def test_every_run_sweeps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A run begins by removing what dead ones left, and an engine that refuses that does not stop it."""
+    engine = FakeEngine()
+    engine.left("container", "dead", {MARK: "1", OWNER: "boot-6", PROCESS: "pid:[1]-77"})
+    monkeypatch.setattr(engines.Host, "here", lambda: host(tmp_path))
+    monkeypatch.setattr(engine.volumes, "list", lambda **_: 1 / 0, raising=False)
+
+    ContainerServer(Engine(engine), HERE).stop()
+
+    assert engine.things == []
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt(), Refusal("timed out")], ids=["interrupted", "refused"])
+def test_create_that_is_broken_off(fault: BaseException) -> None:
+    """A container that the engine made although nobody heard of it is removed by its name."""
+    engine = FakeEngine(create=fault)
+
+    with pytest.raises((KeyboardInterrupt, TargetError)):
+        ContainerServer(Engine(engine), HERE)
+
+    assert [name.startswith("batchproof-") for name, _ in engine.removed] == [True]
+    assert engine.things == []
+
+
+def test_stopping_never_raises() -> None:
+    """An engine that has gone away does not break the end of a run."""
+    engine = FakeEngine()
+    made = ContainerServer(Engine(engine), HERE)
+    engine.fails["remove"] = ConnectionError()
+
+    made.stop()
+    made.stop()
+
+
+def test_process_group(tmp_path: Path) -> None:
+    """A container's processes are found only where this kernel numbers them as the engine does."""
+    proc = host(tmp_path, 5).proc
+    (proc / "5" / "cgroup").write_text("0::/docker/abc\n", encoding="utf-8")
+
+    assert process_group({"Pid": 5}, "abc", proc) == 5
+    assert process_group({"Pid": 5}, "another", proc) == 0
+    assert process_group({"Pid": 6}, "abc", proc) == 0
