@@ -37,6 +37,7 @@ CASES: Cases = [
     ("DB-LAW-003", "another's", FAIL, "not their own: r0", happened(request("r0", echoed=False), runs=ONE)),
     ("DB-LAW-003", "another's tensor", FAIL, "not their own: r1",
      happened(request("r0"), request("r1", kind="failed", message="the second tensor of [2] is not their own"), runs=TWO)),
+    ("DB-LAW-003", "all refused", PASS, "0 right", happened(request("r0", kind="expired"))),
     ("DB-LAW-003", "no answer", ERROR, "VACUOUS", happened(lost("r0"))),
     ("DB-LAW-004", "answered", PASS, "1 answered", happened(request("r0"), runs=ONE)),
     ("DB-LAW-004", "hangs", FAIL, "r0 got no answer", happened(lost("r0"))),

@@ -334,7 +334,8 @@ class WireOnly(Honest):
 
     def __init__(self) -> None:
         super().__init__()
-        self.info = replace(self.info, sight="wire", claims={**self.info.claims, "cancel": False, "statistics": False})
+        lacks = dict.fromkeys(("cancel", "statistics", "faults"), False)
+        self.info = replace(self.info, sight="wire", claims={**self.info.claims, **lacks})
 
 
 # ------------------------------------------------------------------------------------------------------------- unsteady
