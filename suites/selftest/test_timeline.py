@@ -6,13 +6,16 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batchproof.fixtures.evidence import Difference, Text, from_json, kind_of
+from batchproof.fixtures.load.samples import NEVER, OUTCOMES, Samples
+from batchproof.fixtures.script import MS
 from batchproof.fixtures.timeline import Execution, Seen, Sent, Stall, Timeline
-from batchproof.fixtures.trial import Slice, Trial, percentile
+from batchproof.fixtures.trial import Slice, Trial
 
 INTS = st.integers(min_value=-(1 << 62), max_value=1 << 62)
 FEW = st.integers(0, 5)
@@ -29,7 +32,7 @@ def tuples(of: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
 
 RUNS = st.builds(Execution, FEW, INTS, tuples(INTS), tuples(FEW), INTS, st.none() | INTS, YES)
 COUNTS = st.dictionaries(WORDS, FEW | st.dictionaries(WORDS, FEW, max_size=2), max_size=3)
-SLICES = st.builds(Slice, *[INTS] * 6)
+SLICES = st.builds(Slice, WORDS, *[INTS] * 3, st.floats(0, 1e6), *[INTS] * 8, tuples(FEW), WORDS)
 TIMELINES = st.builds(
     Timeline, st.dictionaries(WORDS, INTS, max_size=4), tuples(SENT), tuples(RUNS), st.dictionaries(WORDS, INTS, max_size=3),
     tuples(st.builds(Stall, INTS, INTS)), YES, YES, tuples(WORDS), INTS, st.none() | COUNTS,
@@ -37,7 +40,7 @@ TIMELINES = st.builds(
 )
 EVIDENCE = {
     "timeline": TIMELINES,
-    "trial": st.builds(Trial, tuples(SLICES), tuples(SLICES), WORDS),
+    "trial": st.builds(Trial, tuples(SLICES), WORDS),
     "text": st.builds(Text, WORDS, WORDS, WORDS),
     "difference": st.builds(Difference, WORDS, st.floats(allow_nan=False), st.floats(allow_nan=False), tuples(INTS)),
 }
@@ -147,13 +150,28 @@ def test_the_worst_of_several_stalls_counts() -> None:
     assert Timeline({}, ()).longest_stall_ns() == 0
 
 
-def test_percentiles_are_observed_values() -> None:
-    """Nearest rank: the smallest value that so many percent do not exceed; of nothing it is 0."""
-    assert [percentile([1, 2, 3, 4], percent) for percent in (1, 25, 26, 50, 75, 99, 100)] == [1, 1, 2, 2, 3, 4, 4]
-    assert percentile([], 50) == 0
+def test_a_slice_says_what_became_of_its_requests() -> None:
+    """Rows that were answered inside the window make the rate; latency counts from the schedule; refusals are no errors."""
+    ends = {"answered": (5, 7, 30), "full": (4,), "failed": (6,), "unanswered": (NEVER,)}
+    done = np.array([ms * MS if ms != NEVER else ms for times in ends.values() for ms in times])
+    outcome = np.array([OUTCOMES.index(word) for word, times in ends.items() for _ in times], dtype=np.uint8)
+    due = np.arange(len(done), dtype=np.int64) * MS
+    samples = Samples(due, due, done, outcome, np.zeros(len(done), dtype=np.int32))
+
+    found = Slice.of("spike", samples, (0, 20 * MS), rows=8, invalid="why")
+
+    assert (found.requests, found.errors, found.full, found.rows, found.invalid) == (6, 2, 1, 8, "why")
+    assert (found.p50_ns, found.p99_ns, found.mean_ns, found.told_ns) == (6 * MS, 28 * MS, 13 * MS, 1 * MS)
+    assert found.qps == 2 * 8 / 0.020
+    assert Slice.of("dead", samples.part(outcome > 0), (0, 20 * MS)).qps == 0
 
 
-def test_rate_counts_answers() -> None:
-    """A slice's rate is answers a second; errors are none, and no time gives no rate."""
-    assert Slice(1, 110, 10, 10**9, 1, 1).qps == 100
-    assert Slice(1, 110, 10, 0, 1, 1).qps == 0
+def test_only_valid_rounds_count() -> None:
+    """A round is left out with the slice that is invalid, and the slices of a name keep their order."""
+    one, two = (Slice(name, 1, 0, 1, 1.0, 1, 1) for name in "ab")
+    bad = replace(one, invalid="late")
+    trial = Trial((one, two, bad, two), "a model")
+
+    assert trial.rounds("a", "b") == [(one, two)]
+    assert trial.named("a", valid=False) == (one, bad)
+    assert trial.named("a") == (one,)

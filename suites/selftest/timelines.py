@@ -81,14 +81,14 @@ def _seen(run: Execution, at: int) -> Seen:
     return Seen(run.instance, run.batch, len(run.serials), sum(run.rows), at, run.enter_ns, left_ns, run.serials[at])
 
 
-def trial(naive: list[float], batched: list[float], **broken: Any) -> Trial:
-    """Slices of one second with these rates; `broken` changes the first naive one."""
-    times = {"errors": 0, "duration_ns": 10**9, "p50_ns": 5 * MS, "p99_ns": 9 * MS}
+def part(name: str, qps: float = 100, ms: float = 8, **more: Any) -> Slice:
+    """A slice of one second: its rate, and its median (and mean) latency in ms."""
+    took_ns = round(ms * MS)
+    given = {"requests": round(qps), "errors": 0, "duration_ns": 10**9, "qps": qps, "p50_ns": took_ns, "p99_ns": took_ns,
+             "mean_ns": took_ns, **more}
+    return Slice(name, **given)
 
-    def one(clients: int, qps: float) -> dict[str, Any]:
-        return {"clients": clients, "requests": round(qps), **times}
 
-    slices = [one(1, qps) for qps in naive]
-    if slices:
-        slices[0] |= broken
-    return Trial(tuple(Slice(**s) for s in slices), tuple(Slice(**one(16, qps)) for qps in batched), "a model")
+def trial(*rounds: tuple[Slice, ...]) -> Trial:
+    """A trial of these rounds, one after another."""
+    return Trial(tuple(one for slices in rounds for one in slices), "a model")
