@@ -102,6 +102,50 @@ def check(
 
 
 @app.command()
+def bench(
+    target: Annotated[str, typer.Option(help="As for check.")] = "reference",
+    quick: Annotated[bool, typer.Option("--quick", help="Short runs: under 2 minutes for one work.")] = False,
+    work: Annotated[str, typer.Option(help="Under load: accelerator, mlp, text, image, or all.")] = "accelerator",
+    only: Annotated[str, typer.Option(help="Only these measurements, by comma: static, naive, sweep, ...")] = "",
+    slo_p99_ms: Annotated[float, typer.Option(min=0, help="The p99 to hold, where a measurement asks for one.")] = 0.0,
+    price_per_hour: Annotated[float, typer.Option(min=0, help="What the target's machine costs an hour.")] = 0.0,
+    currency: Annotated[str, typer.Option(help="Of the price.")] = "EUR",
+    report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/bench-TARGET].")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1729,
+) -> None:
+    """Measure a batcher: exit 0 done, 1 a gate failed, 75 one is undecided or invalid, 5 nothing measured, 2, 4 misuse."""
+    from batchproof.fixtures.bench.command import Options, run
+
+    raise typer.Exit(run(Options(target, quick, work, only, slo_p99_ms, price_per_hour, currency, report, seed)))
+
+
+@app.command()
+def tune(
+    target: Annotated[str, typer.Option(help="As for check.")] = "reference",
+    slo_p99_ms: Annotated[float, typer.Option(help="The p99 that users are promised.")] = 100.0,
+    budget_ms: Annotated[float, typer.Option(help="What of it the network and other queues may take.")] = 10.0,
+    traffic: Annotated[str, typer.Option(help="poisson, bursty, on_off:peak=5, gamma:shape=0.1, a trace file.")] = "poisson",
+    rate: Annotated[float, typer.Option(help="Requests/s to hold [default: the most that holds; a trace: its own].")] = 0.0,
+    work: Annotated[str, typer.Option(help="Under load: accelerator, mlp, text or image.")] = "accelerator",
+    max_batch: Annotated[str, typer.Option(help="Batch sizes to try [default: 4,8,16,32,64,128].")] = "",
+    max_delay_ms: Annotated[str, typer.Option(help="Queue delays to try [default: 0,1,2,5,10].")] = "",
+    instances: Annotated[int, typer.Option(help="Instances of the model.")] = 1,
+    seconds: Annotated[float, typer.Option(help="The longest verification of one rate [default: 60, quick 15].")] = 0.0,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer candidates.")] = False,
+    out: Annotated[Path, typer.Option(help="Where the configuration goes.")] = Path("config.pbtxt"),
+    report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/tune-TARGET].")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1729,
+) -> None:
+    """Find what serves most with p99 under SLO minus budget: exit 0 found, 1 nothing holds it, 75 undecided, 2, 4 misuse."""
+    from batchproof.fixtures.bench.tune_command import TuneOptions, run_tune
+
+    grid = (max_batch, max_delay_ms, instances)
+    raise typer.Exit(
+        run_tune(TuneOptions(target, slo_p99_ms, budget_ms, traffic, rate, work, *grid, seconds, quick, out, report, seed))
+    )
+
+
+@app.command()
 def diff(
     target: Annotated[list[str], typer.Option(help="Two targets, as for check: --target reference --target triton.")],
     script: Annotated[Path | None, typer.Option(help='A case as JSON: {"config": ..., "script": [...]}.')] = None,

@@ -50,6 +50,7 @@ class DynamicBatcher:
         self._preferred = frozenset(config.preferred_batch_size or (config.max_batch_size,))
         self._largest = max(self._preferred)
         self._numbers = itertools.count()
+        self._seen: tuple[list[Entry], int, int] = ([], 0, 0)  # the head as `_head` left it: batch, rows, best
 
     def enqueue(self, entry: Entry) -> BatcherError | None:
         """Take a request; or return why not, and it is never seen again."""
@@ -84,20 +85,22 @@ class DynamicBatcher:
         if expired := self.queue.take_expired(now_ns):
             return Reject(expired)
         expiry_ns = self.queue.next_expiry_ns()
-        if not self.free or not len(self.queue):
+        if not self.free or not self.queue:
             return Wait(expiry_ns)
         batch, due_ns = self._head(now_ns)
         if now_ns < due_ns and not self.draining:
             return Wait(due_ns if expiry_ns is None else min(due_ns, expiry_ns))
         for entry in batch:
             self.queue.remove(entry)
+        self._seen = ([], 0, 0)
         return Dispatch(self.free.popleft(), batch, self.number())
 
     def _head(self, now_ns: int) -> tuple[tuple[Entry, ...], int]:
         """The batch at the head of the queue, and when it may leave (now, if not later)."""
-        batch: list[Entry] = []
-        rows, best, grows = 0, 0, True  # best: requests of the head that leaves without waiting
-        for entry in self.queue:
+        entries, (batch, rows, best), grows = iter(self.queue), self._seen, True
+        if [*itertools.islice(entries, len(batch))] != batch:  # the head is not the one of the last look, with company
+            entries, (batch, rows, best) = iter(self.queue), ([], 0, 0)
+        for entry in entries:  # best: requests of the head that leaves without waiting
             larger = rows + entry.rows
             if batch and larger > self._largest and not best:
                 best = len(batch)
@@ -108,6 +111,7 @@ class DynamicBatcher:
             rows = larger
             if rows in self._preferred:
                 best = len(batch)
+        self._seen = (batch, rows, best)
         due_ns = min(entry.queued_ns for entry in batch) + self.config.max_queue_delay_ns
         late = self.config.max_queue_delay_ns > 0 and now_ns >= due_ns
         if best and not late:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Entry:
-    """A request as it arrives.
+    """A request as it arrives. Nobody changes it; it is not frozen because one that is takes three times as long to make.
 
     queued_ns: when. item: whatever the shell wants back. priority: the level that it asks for (0: none).
     timeout_ns: the queue timeout that it asks for (0: none). shape: requests share a batch only if theirs are equal.

@@ -31,7 +31,11 @@ class RequestQueue:
 
     def __len__(self) -> int:
         """All who wait."""
-        return sum(len(line) for lines in (self._in_time, self._late) for line in lines.values())
+        return sum(map(len, self._in_time.values())) + sum(map(len, self._late.values()))
+
+    def __bool__(self) -> bool:
+        """Somebody waits."""
+        return any(self._in_time.values()) or any(self._late.values())
 
     def __iter__(self) -> Iterator[Entry]:
         """In the order in which they are served."""
@@ -63,6 +67,8 @@ class RequestQueue:
 
     def take_expired(self, now_ns: int) -> tuple[Entry, ...]:
         """Remove and return whose time is over and whose policy says REJECT; those of DELAY go behind their level."""
+        if not self._deadlines:
+            return ()
         expired = []
         while (deadline_ns := self.next_expiry_ns()) is not None and now_ns >= deadline_ns:
             _, _, level, entry = heapq.heappop(self._deadlines)

@@ -49,6 +49,7 @@ class Service:
         self.core = DynamicBatcher(config)
         self.statistics = Statistics()
         self.closed = False
+        self._names = {spec.name for spec in config.inputs}
         self._ragged = frozenset(spec.name for spec in config.inputs if spec.ragged)
         self._cache = ResponseCache() if config.response_cache else None
         self._ordering = Ordering() if config.preserve_ordering else None
@@ -71,13 +72,14 @@ class Service:
     def take(self, entry: Entry) -> None:
         """Queue the request, or refuse it (under the shell's lock)."""
         if refusal := self._refusal(entry) or self.core.enqueue(entry):
+            entry.item.answer.forget = None
             self.statistics.count(full=isinstance(refusal, QueueFull))
             entry.item.answer.set_exception(refusal)
 
     def _refusal(self, entry: Entry) -> BatcherError | None:
         if self.closed:
             return Closed("the batcher is closed and takes no new requests")
-        if self.config.inputs and isinstance(entry.item.inputs, dict):
+        if self._names and isinstance(entry.item.inputs, dict) and entry.item.inputs.keys() != self._names:
             given = set(entry.item.inputs)
             if missing := [spec.name for spec in self.config.inputs if not spec.optional and spec.name not in given]:
                 return Invalid(f"'{self.config.name}' needs the input {', '.join(missing)}")
@@ -94,7 +96,10 @@ class Service:
 
     def begin(self, batch: Sequence[Entry]) -> tuple[Entry, ...]:
         """Return what is left of a batch that starts now: from here on none can be cancelled (under the shell's lock)."""
-        return tuple(entry for entry in batch if entry.item.answer.set_running_or_notify_cancel())
+        begun = tuple(entry for entry in batch if entry.item.answer.set_running_or_notify_cancel())
+        for entry in begun:
+            entry.item.answer.forget = None  # an answer that knows its entry is a cycle: it would keep the inputs alive
+        return begun
 
     def reject(self, entries: Sequence[Entry]) -> None:
         """Refuse requests whose queue timeout is over."""
@@ -104,7 +109,11 @@ class Service:
 
     def run(self, model: Model, batch: Sequence[Entry], dispatch: Dispatch) -> None:
         """Execute what `begin` left of a dispatched batch and answer; an exception of the model fails all its requests."""
-        self._give(dispatch.number, self._execute(model, batch) if batch else _nothing)
+        self.execute(model, batch, dispatch)()
+
+    def execute(self, model: Model, batch: Sequence[Entry], dispatch: Dispatch) -> Callable[[], None]:
+        """As `run`, but leave the answering to the caller: return what does it."""
+        return partial(self._give, dispatch.number, self._execute(model, batch) if batch else _nothing)
 
     def _execute(self, model: Model, batch: Sequence[Entry]) -> Callable[[], None]:
         requests: list[Request] = [entry.item for entry in batch]

@@ -17,21 +17,25 @@ class Statistics:
     """
 
     def __init__(self) -> None:
-        self._counts = Counter(dict.fromkeys(FIELDS, 0))
+        self._counts = dict.fromkeys(FIELDS, 0)
         self._batches: Counter[int] = Counter()
         self._lock = threading.Lock()
 
     def count(self, **more: int) -> None:
         """Add."""
         with self._lock:
-            self._counts.update(more)
+            self._add(**more)
 
     def executed(self, rows: int, requests: int, failed: bool) -> None:
         """One run of the model."""
         with self._lock:
             self._batches[rows] += 1
-            self._counts.update(execution_count=1)
-            self._counts.update({"failed": requests} if failed else {"success": requests, "inference_count": rows})
+            self._add(execution_count=1)
+            self._add(**({"failed": requests} if failed else {"success": requests, "inference_count": rows}))
+
+    def _add(self, **more: int) -> None:  # Counter.update takes five times as long
+        for name, number in more.items():
+            self._counts[name] += number
 
     def snapshot(self) -> dict[str, Any]:
         """Return the counts, and under `batches` how many runs there were of each number of rows."""

@@ -1,12 +1,24 @@
-"""The threaded shell: what users import. A scheduler thread asks the core; one thread an instance runs the model."""
+"""The threaded shell: what users import. One thread an instance runs the model.
+
+Whoever makes something happen (a sender that queues a request, an instance that is done, the timer) asks the core "what
+now?" on its own thread and under the one lock, and hands out what the core says. So a request that finds an idle
+instance wakes one thread, and a busy instance finds its next batch without waking any. Two more threads do what must
+not be done there:
+
+    the timer   asks again when the moment has come that the core named
+    the giver   settles Futures, which may run a caller's callbacks: of requests that were refused, and of those whose
+                instance has its next batch already, so that the model need not wait until the last one is answered
+                (a brief model does: its instance answers by itself, and so does one that has nothing else to do)
+"""
 
 from __future__ import annotations
 
 import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -20,27 +32,43 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Work = tuple[tuple[Entry, ...], Dispatch]
+ANSWER_NS = 10_000  # about what it takes to answer a request, with its callback; see `_serve`
 
 
 class Batcher:
-    """Batches requests for a model, on a background thread.
+    """Batches requests for a model, on background threads.
 
     model: a callable from a batch to its outputs (trees of tensors with rows first, see `execution`); a
     `torch.nn.Module` is put into evaluation mode and called in inference mode; or a sequence of such, one an instance.
+
+    threads: what `torch.set_num_threads` is told on each instance's thread; 0 tells it nothing. That setting counts only
+    on the thread that makes it, so one made before the batcher is none for the batcher: each instance then uses as many
+    OpenMP threads as the machine has processors, and where those are busy a batch can take a hundred times as long. With
+    N instances, processors // N is the most that makes sense. (OMP_NUM_THREADS and MKL_NUM_THREADS, set before torch is
+    imported, do the same for the whole process.)
     """
 
-    def __init__(self, model: Model | Sequence[Model], config: BatcherConfig | None = None) -> None:
+    def __init__(self, model: Model | Sequence[Model], config: BatcherConfig | None = None, *, threads: int = 0) -> None:
         self.config = config or BatcherConfig()
         models = list(model) if isinstance(model, Sequence) else [model] * self.config.instances
         if len(models) != self.config.instances:
             raise ValueError(f"{len(models)} models for {self.config.instances} instances")
         self._service = Service(self.config)
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()  # a finalizer that runs while it is held may cancel a request
+        self._earlier = threading.Condition(self._lock)  # the timer has to wake earlier than it knows
+        self._caught_up = threading.Condition(self._lock)  # the giver has given something
+        self._wake_ns: int | None = None
+        self._ungiven = 0  # how much the giver has before it
+        self._running = len(models)
         self._work: list[queue.SimpleQueue[Work | None]] = [queue.SimpleQueue() for _ in models]
-        self._threads = [threading.Thread(target=self._schedule, name="batcher-scheduler", daemon=True)]
+        self._gifts: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._threads = [
+            threading.Thread(target=self._watch_time, name="batcher-timer", daemon=True),
+            threading.Thread(target=self._give, name="batcher-giver", daemon=True),
+        ]
         self._threads += [
-            threading.Thread(target=self._serve, args=(i, prepare(one)), name=f"batcher-instance-{i}", daemon=True)
-            for i, one in enumerate(models)
+            threading.Thread(target=self._serve, args=(i, one, threads), name=f"batcher-instance-{i}", daemon=True)
+            for i, one in enumerate(map(prepare, models))
         ]
         for thread in self._threads:
             thread.start()
@@ -58,15 +86,15 @@ class Batcher:
         entry = self._service.entry(inputs, time.monotonic_ns(), priority, timeout_ns)
         if not self._service.known(entry):
             entry.item.answer.forget = lambda: self._forget(entry)
-            with self._changed:
+            with self._lock:
                 self._service.take(entry)
-                self._changed.notify()
+                self._pump()
         future: Future[Tree] = entry.item.answer
         return future
 
     def queued(self) -> int:
         """Requests that wait and are in no batch yet."""
-        with self._changed:
+        with self._lock:
             return len(self._service.core.queue)
 
     def statistics(self) -> dict[str, Any]:
@@ -75,10 +103,10 @@ class Batcher:
 
     def close(self) -> None:
         """Take no new requests, serve those that are queued, and stop the threads. Safe to call twice."""
-        with self._changed:
+        with self._lock:
             self._service.closed = True
             self._service.core.drain()
-            self._changed.notify()
+            self._pump()
         if threading.current_thread() in self._threads:  # a Future's callback: it cannot wait for its own thread
             return
         for thread in self._threads:
@@ -93,32 +121,79 @@ class Batcher:
         self.close()
 
     def _forget(self, entry: Entry) -> None:
-        with self._changed:
+        with self._lock:
             self._service.forget(entry)
-            self._changed.notify()
+            self._pump()
 
-    def _schedule(self) -> None:
-        service, core = self._service, self._service.core
+    def _pump(self) -> None:
+        """Do what the core says, until it says that there is nothing to do (under the lock)."""
+        service = self._service
         while True:
-            with self._changed:
-                decision = core.poll(time.monotonic_ns())
-                match decision:
-                    case Wait(until_ns):
-                        if service.closed and not len(core.queue):
-                            break
-                        left_ns = None if until_ns is None else until_ns - time.monotonic_ns()
-                        if left_ns is None or left_ns > 0:
-                            self._changed.wait(None if left_ns is None else left_ns / 1e9)
-                    case Dispatch(instance, batch):
-                        self._work[instance].put((service.begin(batch), decision))
-            if isinstance(decision, Reject):
-                service.reject(decision.entries)
-        for work in self._work:
-            work.put(None)
+            decision = service.core.poll(time.monotonic_ns())
+            match decision:
+                case Wait(until_ns):
+                    break
+                case Dispatch(instance, batch):
+                    self._work[instance].put((service.begin(batch), decision))
+                case Reject(entries):
+                    self._hand_over(partial(service.reject, entries))
+        if until_ns is not None and (self._wake_ns is None or until_ns < self._wake_ns):
+            self._wake_ns = until_ns
+            self._earlier.notify()
+        if service.closed and not len(service.core.queue):
+            for work in self._work:
+                work.put(None)
 
-    def _serve(self, instance: int, model: Model) -> None:
-        while (work := self._work[instance].get()) is not None:
-            self._service.run(model, *work)
-            with self._changed:
-                self._service.core.finished(instance)
-                self._changed.notify()
+    def _hand_over(self, gift: Callable[[], None]) -> None:
+        self._ungiven += 1
+        self._gifts.put(gift)
+
+    def _watch_time(self) -> None:
+        with self._lock:
+            while self._running:
+                left_ns = None if self._wake_ns is None else self._wake_ns - time.monotonic_ns()
+                if left_ns is None or left_ns > 0:
+                    self._earlier.wait(None if left_ns is None else left_ns / 1e9)
+                else:
+                    self._wake_ns = None
+                    self._pump()
+
+    def _serve(self, instance: int, model: Model, threads: int) -> None:
+        if threads:
+            import torch
+
+            torch.set_num_threads(threads)
+        core, work = self._service.core, self._work[instance]
+        while (given := work.get()) is not None:
+            start_ns = time.monotonic_ns()
+            answer = self._service.execute(model, *given)
+            # a model that is quicker than its answers gains nothing: the giver and it would only take turns
+            brief = time.monotonic_ns() - start_ns < len(given[0]) * ANSWER_NS
+            with self._lock:
+                while self._ungiven > self.config.instances:  # callbacks that are slower than the model hold it up
+                    self._caught_up.wait()
+                core.finished(instance)
+                self._pump()
+                here = not self._ungiven and (brief or work.empty())  # answers do not overtake each other
+                if not here:
+                    self._hand_over(answer)
+            if here:
+                answer()
+            del given, answer  # an idle thread keeps nobody's tensors alive
+        self._end()
+
+    def _give(self) -> None:
+        while (gift := self._gifts.get()) is not None:
+            gift()
+            del gift
+            with self._lock:
+                self._ungiven -= 1
+                self._caught_up.notify_all()
+
+    def _end(self) -> None:
+        """Say that an instance has ended; the last one ends the other threads."""
+        with self._lock:
+            self._running -= 1
+            self._earlier.notify()
+        if not self._running:
+            self._gifts.put(None)

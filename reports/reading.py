@@ -118,7 +118,7 @@ def _parse(raw: bytes) -> Report:
     footer: Line | None = None
     cut = False
     found: dict[str, list[Line]] = {"attempt": [], "result": []}
-    for number, line in _objects(raw):
+    for number, line in objects(raw):
         if header is None:
             header = _header(line)
         elif footer is not None:
@@ -138,7 +138,7 @@ def _parse(raw: bytes) -> Report:
     return Report(header, tuple(found["attempt"]), tuple(found["result"]), footer, cut)
 
 
-def _objects(raw: bytes) -> Iterator[tuple[int, Line | None]]:
+def objects(raw: bytes) -> Iterator[tuple[int, Line | None]]:
     """Yield each line's number and object; None for a last line that is no JSON, as a killed run leaves it."""
     # Split at b"\n" alone: str.splitlines() also splits at characters that JSON allows inside a string.
     lines = [(number, text) for number, text in enumerate(raw.split(b"\n"), 1) if text.strip()]

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from batchproof.fixtures.evidence import Difference
+from batchproof.fixtures.load.running import closed_loop
 from batchproof.fixtures.script import MS
 from batchproof.fixtures.target import Unsupported
-from batchproof.fixtures.trial import closed_loop
 from batchproof.reference_batcher import BatcherConfig
 
 CONFIG = BatcherConfig(max_batch_size=8, max_queue_delay_ns=20 * MS)
@@ -22,7 +22,7 @@ def test_outputs_unchanged(judging, judge):
         raise Unsupported("torch")
     import torch
 
-    from batchproof.suites.performance.resnet import resnet50
+    from batchproof.fixtures.bench.resnet import resnet50
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model, batches = resnet50().to(device), []
@@ -61,11 +61,11 @@ def _throughput(judging, model, image, device):
     clock, wait_ns = judging.clock(deployment), judging.patience.wait_ns
 
     def load(clients, requests):
-        return closed_loop(lambda _number: deployment.submit(image), clock, clients, requests, wait_ns)
+        return closed_loop(lambda _number: deployment.submit(image), clock, clients, requests=requests, wait_ns=wait_ns)
 
     pairs = [(load(1, 8), load(16, 32)) for _ in range(3)]
     deployment.close()
-    naive, batched = (sorted(one.qps for one in side)[1] for side in zip(*pairs, strict=True))
+    naive, batched = (sorted(one.throughput for one in side)[1] for side in zip(*pairs, strict=True))
     return {
         "model": f"ResNet-50 shape, {PIXELS}x{PIXELS}, {device}",
         "naive_qps": round(naive, 1),

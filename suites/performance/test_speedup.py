@@ -1,45 +1,23 @@
 """Speed: batched against naive, side by side in one run."""
 
-import itertools
+import statistics
 
 import pytest
 
-from batchproof.fixtures.script import MS
-from batchproof.fixtures.target import Request
-from batchproof.fixtures.trial import Trial, closed_loop
-from batchproof.reference_batcher import BatcherConfig
-
-CONFIG = BatcherConfig(max_batch_size=8)
-PAIRS = 6
-LEAST_NS = 50 * MS  # a slice of a very fast target would be all noise
-BASE_NS, ROW_NS = 4 * MS, MS // 4  # a batch of b rows takes 4 ms + 0.25 ms * b
+from batchproof.suites.performance.rounds import rounds
 
 
 @pytest.fixture
-def trial(judging):
-    """Interleave one client and 2 x max_batch_size clients on the same model, six times."""
+def trial(judging, loads):
+    """One client and 2 x max_batch_size clients on the same model, in turn."""
 
-    def run() -> Trial:
-        deployment, serials = judging.deployment(CONFIG), itertools.count(1)
-        clock, wait_ns = judging.clock(deployment), judging.patience.wait_ns
-
-        def submit(_number: int):
-            return deployment.submit(Request("load", next(serials), work_ns=BASE_NS, row_work_ns=ROW_NS))
-
-        closed_loop(submit, clock, clients=16, requests=32, wait_ns=wait_ns)  # warm-up
-        pairs = [
-            (closed_loop(submit, clock, 1, 30, wait_ns, LEAST_NS), closed_loop(submit, clock, 16, 160, wait_ns, LEAST_NS))
-            for _ in range(PAIRS)
-        ]
-        naive, batched = zip(*pairs, strict=True)
-        judging.measures = {"naive_qps": _median(naive), "batched_qps": _median(batched)}
-        return Trial(naive, batched, "the witness at 4 ms + 0.25 ms a row")
+    def run():
+        found = loads.shared("rounds", lambda: rounds(loads, rows=bool(judging.info.claims.get("rows"))))
+        rates = {name: [one.qps for one in found.named(name)] for name in ("naive", "batched")}
+        judging.measures = {f"{name}_qps": round(statistics.median(qps), 1) for name, qps in rates.items() if qps}
+        return found
 
     return run
-
-
-def _median(slices) -> float:
-    return round(sorted(one.qps for one in slices)[len(slices) // 2], 1)
 
 
 @pytest.mark.rule("PERF-SANITY-001")

@@ -1,10 +1,10 @@
-"""Cases of the rules that every batcher owes, of the speed of a batcher and of its configuration."""
+"""Cases of the rules that every batcher owes, and of its configuration."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from batchproof.fixtures.evidence import Difference, Text
+from batchproof.fixtures.evidence import Text
 from batchproof.fixtures.script import HOUR, MS
 from batchproof.fixtures.timeline import Seen, Timeline
 from batchproof.suites.selftest.timelines import (
@@ -18,7 +18,6 @@ from batchproof.suites.selftest.timelines import (
     lost,
     request,
     several,
-    trial,
 )
 
 FIVE = several("r0 r1 r2 r3 r4")
@@ -226,22 +225,6 @@ CASES: Cases = [
     ("DB-FAIL-002", "harmed", FAIL, "r0: boom", poisoned(request("bad0", fail=True, **BAD), r0=request("r0", **BAD))),
     ("DB-FAIL-002", "hangs", FAIL, "r0: no answer", poisoned(request("bad0", fail=True, **BAD), r0=lost("r0"))),
     ("DB-FAIL-002", "nothing raised", ERROR, "VACUOUS", poisoned(request("bad0", fail=True))),
-    ("PERF-SANITY-001", "sane", PASS, "200.0/s", trial([200, 200, 200], [])),
-    ("PERF-SANITY-001", "errors", FAIL, "3 errors", trial([200, 200], [], errors=3)),
-    ("PERF-SANITY-001", "no answer", FAIL, "0.0/s", trial([0, 200], [])),
-    ("PERF-SANITY-001", "no time", FAIL, "p50 0 ns", trial([200], [], p50_ns=0)),
-    ("PERF-SANITY-001", "slow", FAIL, "p50 10000000000 ns", trial([200], [], p50_ns=10**10, p99_ns=10**10)),
-    ("PERF-SANITY-001", "upside down", FAIL, "p99 4000000 ns", trial([200], [], p99_ns=4 * MS)),
-    ("PERF-SANITY-001", "nothing", ERROR, "VACUOUS", trial([], [])),
-    ("PERF-SPEEDUP-001", "pays", PASS, "4.00 (interval 4.00 to 4.00) on a model", trial([100] * 6, [400] * 6)),
-    ("PERF-SPEEDUP-001", "equal", FAIL, "1.00 (interval 1.00 to 1.00) on a model", trial([100] * 6, [100] * 6)),
-    ("PERF-SPEEDUP-001", "noisy", INCONCLUSIVE, "2.00 (interval ", trial([100] * 6, [100, 400] * 3)),
-    ("PERF-SPEEDUP-001", "dead slice", FAIL, "a slice without a single answer", trial([100] * 6, [400] * 5 + [0])),
-    ("PERF-SPEEDUP-001", "few pairs", ERROR, "VACUOUS: 2 pairs", trial([100] * 2, [400] * 2)),
-    ("PERF-MODEL-001", "same", PASS, "1.0e-05", Difference("a model", 1e-5, 1e-4, (1, 8))),
-    ("PERF-MODEL-001", "other", FAIL, "1.0e-02", Difference("a model", 1e-2, 1e-4, (1, 8))),
-    ("PERF-MODEL-001", "not a number", FAIL, "nan", Difference("a model", float("nan"), 1e-4, (1, 8))),
-    ("PERF-MODEL-001", "alone", ERROR, "VACUOUS", Difference("a model", 0.0, 1e-4, (1, 1))),
     ("CFG-SERVER-001", "same", PASS, "the same", Text("served", "", "")),
     ("CFG-SERVER-001", "another", FAIL, "instances: told 1, reports 2", Text("served", "", "instances: told 1, reports 2")),
     ("CFG-SERVER-002", "refused", PASS, "no", Text("no-input", "", "no")),

@@ -13,6 +13,7 @@ from batchproof.suites.selftest import (
     cases_basic,
     cases_combinations,
     cases_fault,
+    cases_performance,
     cases_policy,
     cases_preferred,
     cases_shapes,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from batchproof.fixtures.evidence import Evidence
     from batchproof.fixtures.verdicts import Verdict
 
-AREAS = (cases_basic, cases_preferred, cases_policy, cases_shapes, cases_fault, cases_combinations)
+AREAS = (cases_basic, cases_preferred, cases_policy, cases_shapes, cases_fault, cases_combinations, cases_performance)
 CASES = [case for area in AREAS for case in area.CASES]
 
 

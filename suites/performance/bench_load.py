@@ -1,0 +1,96 @@
+"""What the generator itself costs: `pytest suites/performance/bench_load.py --benchmark-json load.json`.
+
+Collected only when named. Each figure is of the machine it was taken on; none is a rule.
+"""
+
+from concurrent.futures import Future
+
+import numpy as np
+import pytest
+
+from batchproof.fixtures.bench.lag import answers_at_once
+from batchproof.fixtures.load.percentile import interval, percentile
+from batchproof.fixtures.load.recorder import Recorder
+from batchproof.fixtures.load.running import closed_loop, open_loop
+from batchproof.fixtures.load.samples import Samples
+from batchproof.fixtures.load.schedule import poisson
+from batchproof.fixtures.load.slo import below
+from batchproof.reference_batcher.virtual import VirtualClock
+
+COUNT = 10_000
+
+
+@pytest.fixture(scope="module")
+def latencies_ns():
+    return (np.random.default_rng(7).standard_exponential(1_000_000) * 5e6).astype(np.int64)
+
+
+def per_request(benchmark, count=COUNT):
+    benchmark.extra_info["ns_per_request"] = round(benchmark.stats.stats.median / count * 1e9)
+
+
+def test_issue_in_simulated_time(benchmark):
+    """A request on schedule, sent, answered at once and recorded: all of it but sleeping."""
+    schedule = poisson(COUNT, 1, 7, exact=True)
+    run = benchmark(lambda: open_loop(answers_at_once, VirtualClock(), schedule, wait_ns=1))
+    assert run.samples.answered.all()
+    per_request(benchmark)
+
+
+def test_closed_loop_in_simulated_time(benchmark):
+    """A client that is answered at once and sends again."""
+    run = benchmark(lambda: closed_loop(answers_at_once, VirtualClock(), 16, wait_ns=1, requests=COUNT))
+    assert run.samples.answered.all()
+    per_request(benchmark)
+
+
+def test_record(benchmark):
+    """An answer, noted."""
+    future = Future()
+    future.set_result(None)
+
+    def record():
+        recorder = Recorder(lambda: 1, 0, COUNT)
+        for number in range(COUNT):
+            recorder.settle(number, future)
+        return recorder
+
+    assert benchmark(record).settled()
+    per_request(benchmark)
+
+
+def test_schedule(benchmark):
+    """A Poisson schedule, a request."""
+    assert benchmark(lambda: poisson(100_000, 10, 7, exact=True)).count == 1_000_000
+    per_request(benchmark, 1_000_000)
+
+
+def test_percentile(benchmark, latencies_ns):
+    """p99 of a million."""
+    assert benchmark(lambda: percentile(latencies_ns, 99)) > 0
+
+
+def test_interval(benchmark, latencies_ns):
+    """The 99 % interval of p99 of a million."""
+    low, high = benchmark(lambda: interval(latencies_ns, 99))
+    assert low < high
+
+
+def test_below(benchmark, latencies_ns):
+    """The verdict on a million latencies, with autocorrelation."""
+    pytest.importorskip("scipy")
+    assert benchmark(lambda: below(latencies_ns, 30_000_000)).verdict == "PASS"
+
+
+def test_save_and_load(benchmark, tmp_path, latencies_ns):
+    """Raw samples of 100,000 requests to a file and back."""
+    due = np.cumsum(latencies_ns[:100_000])
+    columns = {"scheduled_ns": due, "sent_ns": due, "done_ns": due + latencies_ns[-100_000:]}
+    kept = Samples(**columns, outcome=np.zeros(100_000, np.uint8), client=np.zeros(100_000, np.int32))
+
+    def around():
+        kept.save(tmp_path / "a.npz")
+        return Samples.load(tmp_path / "a.npz")
+
+    assert (benchmark(around).done_ns == kept.done_ns).all()
+    per_request(benchmark, 100_000)

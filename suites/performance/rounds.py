@@ -1,0 +1,23 @@
+"""The load that five rules look at: one client, lone full batches and twice as many clients as fit into a batch, in turn."""
+
+from collections.abc import Iterator
+
+from batchproof.fixtures.loaded import MS, Loads, Part, every
+from batchproof.fixtures.trial import Slice
+from batchproof.reference_batcher import BatcherConfig
+
+CONFIG = BatcherConfig(max_batch_size=8)
+SINGLE = BatcherConfig(max_batch_size=1)
+CLIENTS = 16  # with as many as fit into a batch, half of them wait while the others are served: 2 x keeps batches full
+LONE_NS = 25 * MS  # from one lone request to the next: whatever follows a batch is over by then
+
+
+def rounds(loads: Loads, *, rows: bool) -> Iterator[Slice]:
+    """rows: the target takes requests of several rows, so that a full batch can be one request."""
+    model = loads.model(CONFIG)
+    loads.closed("warm-up", model, CLIENTS, 2 * CLIENTS)
+    for _ in range(6 if loads.simulated else 9):
+        yield loads.closed("naive", model, 1, 10)
+        if rows:
+            yield from loads.open(Part("full", model, every(LONE_NS, 7), rows=CONFIG.max_batch_size))
+        yield loads.closed("batched", model, CLIENTS, 10 * CLIENTS)

@@ -1,0 +1,50 @@
+"""Latency below saturation: what a lone request pays for batching, and what the same arrivals cost in the simulation."""
+
+from dataclasses import replace
+
+import pytest
+
+from batchproof.fixtures.load.schedule import poisson
+from batchproof.fixtures.loaded import MS, SLOW, Part, every
+from batchproof.fixtures.oracle.curve import Curve
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.reference_batcher.simulation import simulate
+from batchproof.suites.performance.rounds import CONFIG, LONE_NS, SINGLE
+
+DELAYED = BatcherConfig(max_batch_size=8, max_queue_delay_ns=20 * MS)
+NAMES = {SINGLE: "single", CONFIG: "no delay", DELAYED: "delay"}
+RHO, SECONDS = 0.6, 0.6
+CAPACITY = 8e9 / (SLOW.base_ns + 8 * SLOW.row_ns)
+APART_NS = 60 * MS
+
+
+@pytest.mark.rule("PERF-DELAY-001")
+def test_batching_costs_the_delay(loads, judge):
+    """A lone request takes at most the queue delay longer than without batching, and no longer without a delay"""
+
+    def lone():
+        for config, model in loads.turns(tuple(NAMES), 4 if loads.simulated else 5):
+            apart = every(LONE_NS + config.max_queue_delay_ns, 7)
+            yield from loads.open(Part(NAMES[config], model, apart, predicted_ns=config.max_queue_delay_ns))
+
+    judge(loads.trial(lone()))
+
+
+@pytest.mark.rule("PERF-ORACLE-001")
+def test_as_fast_as_simulated(loads, judge, seed):
+    """At 0.6 of its capacity, a batcher's mean latency is at most 1.15 times that of the simulated schedule"""
+
+    def arrivals():
+        model = loads.model(CONFIG, work=SLOW)
+        for number in range(4 if loads.simulated else 5):
+            due_ns = poisson(RHO * CAPACITY, SECONDS, seed() * 100 + number, exact=True).due_ns
+            one, full, measured = loads.open(
+                Part("one", model, every(APART_NS, 4)),
+                Part("full", model, every(APART_NS, 4, 4 * APART_NS), rows=8),
+                Part("arrivals", model, 9 * APART_NS + due_ns),
+            )
+            curve = Curve((1, 8), (max(1, one.p50_ns), max(1, full.p50_ns)))
+            told_ns = simulate(CONFIG, due_ns, curve.table(8)).latency_ns
+            yield from (one, full, replace(measured, predicted_ns=round(told_ns.mean())))
+
+    judge(loads.trial(arrivals(), SLOW))

@@ -1,0 +1,52 @@
+"""More than a batcher can take: what becomes of the rest, of the time after it, and of the model next door."""
+
+import pytest
+
+from batchproof.fixtures.driver import NotObservable
+from batchproof.fixtures.loaded import MS, SLOW, Part, every
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.suites.performance.rounds import CONFIG, LONE_NS, SINGLE
+
+LIMITED = BatcherConfig(max_batch_size=8, max_queue_size=16)
+APART_NS = 60 * MS
+FULL_NS, ONE_NS = SLOW.base_ns + 8 * SLOW.row_ns, SLOW.base_ns + SLOW.row_ns
+SPIKE = 16 * 14  # requests: in the time of 14 full batches, twice as many as fit
+BEGINS_NS = 9 * APART_NS
+ENDS_NS = BEGINS_NS + 14 * FULL_NS
+
+
+@pytest.mark.rule("PERF-OVERLOAD-001")
+def test_overload_is_survived(loads, judge):
+    """At twice its capacity a batcher serves 0.8 of it, refuses the rest at once, and is as quick again afterwards"""
+
+    def rounds():
+        model = loads.model(LIMITED, work=SLOW)
+        for _ in range(4 if loads.simulated else 5):
+            yield from loads.open(
+                Part("full", model, every(APART_NS, 4), rows=8),
+                Part("before", model, every(APART_NS, 4, 4 * APART_NS)),
+                Part("spike", model, every(FULL_NS // 16, SPIKE, BEGINS_NS), window_ns=(BEGINS_NS + 2 * FULL_NS, ENDS_NS)),
+                Part("after", model, every(APART_NS, 4, ENDS_NS + 4 * FULL_NS)),
+            )
+
+    judge(loads.trial(rounds(), SLOW))
+
+
+@pytest.mark.rule("PERF-ISOLATION-001")
+def test_the_neighbour_is_spared(loads, judge):
+    """A spike on another model leaves a model's median latency within 1.5 times what it was before"""
+    model = loads.model(CONFIG)
+    other = loads.model(SINGLE, beside=model, work=SLOW)
+    if not loads.side_by_side or other.deployment is model.deployment:
+        raise NotObservable("the target serves one model at a time")
+
+    def rounds():
+        for _ in range(4 if loads.simulated else 5):
+            before, during, _ = loads.open(
+                Part("before", model, every(LONE_NS, 15)),
+                Part("during", model, every(LONE_NS, 15, 15 * LONE_NS)),
+                Part("spike", other, every(ONE_NS // 2, 24, 15 * LONE_NS - MS)),
+            )
+            yield from (before, during)
+
+    judge(loads.trial(rounds()))

@@ -1,0 +1,44 @@
+"""Under as much load as a batcher can take: what it makes of the model, for how long, and for whom."""
+
+import pytest
+
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.suites.performance.rounds import CONFIG, SINGLE, rounds
+
+SIZES = (SINGLE, BatcherConfig(max_batch_size=4), CONFIG)
+
+
+@pytest.fixture
+def saturated(judging, loads):
+    """The same load that the speed-up is judged by."""
+    return lambda: loads.shared("rounds", lambda: rounds(loads, rows=bool(judging.info.claims.get("rows"))))
+
+
+@pytest.mark.rule("PERF-LIMIT-001")
+def test_limit_is_reached(saturated, judge):
+    """A saturated batcher serves at least 0.8 of the rows a second that lone full batches allow"""
+    judge(saturated())
+
+
+@pytest.mark.rule("PERF-SWEEP-001")
+def test_larger_batches_pay(loads, judge):
+    """Of at least three values of max_batch_size, the best serves at least 1.1 times as much as the smallest"""
+
+    def sizes():
+        for config, model in loads.turns(SIZES, 4 if loads.simulated else 6):
+            size = config.max_batch_size
+            yield loads.closed(f"size {size}", model, 2 * size, 8 * size)
+
+    judge(loads.trial(sizes()))
+
+
+@pytest.mark.rule("PERF-STEADY-001")
+def test_throughput_lasts(saturated, judge):
+    """The last third of a run is at least 0.8 times as fast as the first third"""
+    judge(saturated())
+
+
+@pytest.mark.rule("PERF-FAIR-001")
+def test_nobody_is_starved(saturated, judge):
+    """Among equal clients of a saturated batcher, each is served at least half as often as the average"""
+    judge(saturated())
