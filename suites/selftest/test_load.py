@@ -445,7 +445,7 @@ def test_a_run_on_the_host_s_clock():
 
     schedule = poisson(1000, 0.5, 5)
     run = open_loop(submit, HostClock(), schedule, wait_ns=10 * S)
-    assert {(round(interval_s * 1e6), collects) for interval_s, collects in seen} == {(10, False)}
+    assert {(round(interval_s * 1e6), collects) for interval_s, collects in seen} == {(100, False)}
     assert (sys.getswitchinterval(), gc.isenabled(), gc.get_freeze_count()) == before
     assert run.samples.outcomes() == {"answered": schedule.count}
     assert (run.samples.lag_ns >= 0).all()
@@ -461,7 +461,7 @@ def test_two_runs_at_once_share_their_settings():
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
-    assert sys.getswitchinterval() == pytest.approx(1e-5)
+    assert sys.getswitchinterval() == pytest.approx(1e-4)
     second.__exit__(None, None, None)
     assert sys.getswitchinterval() == before
 
