@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from batchproof.reports.reading import Line, ReportError, objects
-from batchproof.reports.wording import cell, clean, number, table
+from batchproof.reports.lines import Fields, Line, ReportError, checked, objects, opened, target_name
+from batchproof.reports.markdown import circumstances, word
+from batchproof.reports.wording import cell, number, table
 
 FORMAT = 1
 FILE = "bench.jsonl"
 DOCUMENT = "bench.md"
-BAD = ("FAIL", "ERROR", "INVALID", "UNDECIDED")
+BAD = ("FAIL", "ERROR", "INVALID", "PARTLY", "UNDECIDED")
 
-_FIELDS: dict[str, dict[str, type | tuple[type, ...]]] = {
+_FIELDS: Fields = {
     "header": {
         **dict.fromkeys(("batchproof", "started", "command"), str),
         **dict.fromkeys(("target", "host"), dict),
@@ -50,7 +51,7 @@ class BenchReport:
     @property
     def target(self) -> str:
         """Name and version of what was measured."""
-        return f"{self.header['target']['name']} {self.header['target']['version']}".strip()
+        return target_name(self.header)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -61,14 +62,8 @@ class BenchReport:
 
 def read(path: str | Path) -> BenchReport:
     """Read a bench file, or the `bench.jsonl` of a folder; ReportError says what is wrong with it."""
-    file = Path(path)
-    file = file / FILE if file.is_dir() else file
-    try:
+    with opened(path, FILE) as file:
         return _parse(file.read_bytes())
-    except OSError as error:
-        raise ReportError(f"{file}: cannot be read ({error.strerror})") from None
-    except ReportError as error:
-        raise ReportError(f"{file}: {clean(error)}") from None
 
 
 def _parse(raw: bytes) -> BenchReport:
@@ -98,14 +93,7 @@ def _parse(raw: bytes) -> BenchReport:
 
 
 def _checked(line: Line, at: int) -> str:
-    kind = line.get("type")
-    if not isinstance(kind, str) or kind not in _FIELDS:
-        raise ReportError(f"line {at}: unknown type {kind!r}")
-    if kind == "header" and line.get("format") != FORMAT:
-        raise ReportError(f"format {line.get('format')!r} is unknown; this version reads format {FORMAT}")
-    for field, types in _FIELDS[kind].items():
-        if not isinstance(line.get(field), types):
-            raise ReportError(f"line {at}: this {kind} has no valid '{field}'")
+    kind = checked(line, at, _FIELDS, FORMAT)
     if kind == "header" and not all(isinstance(line["target"].get(name), str) for name in ("name", "version", "reached")):
         raise ReportError(f"line {at}: the header's target has no name, version and way")
     for one in line.get("tables", ()):
@@ -137,7 +125,7 @@ def to_markdown(report: BenchReport) -> str:
     """Return the tables of a bench. Nothing that a target said can become markup or HTML in them."""
     form = "quick form" if report.header["quick"] else "full form"
     rows = [
-        (_word(one["word"]), cell(one["measurement"]), cell(one["headline"]), f"{one['seconds']:.1f}")
+        (word(one["word"], BAD), cell(one["measurement"]), cell(one["headline"]), f"{one['seconds']:.1f}")
         for one in report.measurements
     ]
     parts = [
@@ -150,10 +138,6 @@ def to_markdown(report: BenchReport) -> str:
         _run(report),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _word(word: str) -> str:
-    return f"**{cell(word)}**" if word in BAD else cell(word)
 
 
 def _warning(report: BenchReport) -> Iterator[str]:
@@ -173,8 +157,8 @@ def _measurement(one: Line) -> Iterator[str]:
         return
     yield f"## {cell(one['measurement'])}: {cell(one['question'])}"
     if one["reasons"]:
-        word = "Why" if one["valid"] else "**Invalid**, so no result"
-        yield f"{word}:\n\n" + "\n".join(f"- {cell(reason)}" for reason in one["reasons"])
+        lead = "Why" if one["valid"] else "**Invalid**, so no result"
+        yield f"{lead}:\n\n" + "\n".join(f"- {cell(reason)}" for reason in one["reasons"])
     for shown in one["tables"]:
         yield f"### {cell(shown['title'])}"
         rows = [["-" if value is None else cell(number(value)) for value in row] for row in shown["rows"]]
@@ -190,17 +174,8 @@ def _figure(value: object) -> bool:
 
 
 def _run(report: BenchReport) -> str:
-    header, footer = report.header, report.footer
-    facts = {
-        "target": report.target,
-        "reached": header["target"]["reached"],
-        "host": ", ".join(f"{name} {value}" for name, value in header["host"].items()),
-        "batchproof": header["batchproof"],
-        "started": header["started"],
-        "ended": footer["ended"] if footer else "never",
-        "exit status": footer["exit_status"] if footer else "none",
-        "command": header["command"],
-    }
+    about = {"target": report.target, "reached": report.header["target"]["reached"]}
+    facts = about | circumstances(report.header, report.footer)
     return table(("fact", "value"), [(name, cell(value)) for name, value in facts.items()])
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from batchproof.reports.lines import Line
 from batchproof.reports.picture import draw
-from batchproof.reports.reading import Line
 from batchproof.reports.wording import clean, duration, hanging, line, message
 
 WIDTH = 100

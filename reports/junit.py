@@ -6,7 +6,8 @@ from xml.etree import ElementTree as ET
 
 from batchproof.reports import failure
 from batchproof.reports.headline import headline
-from batchproof.reports.reading import Line, Report
+from batchproof.reports.lines import Line
+from batchproof.reports.reading import Report
 from batchproof.reports.wording import clean, line
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from batchproof.reports import failure, picture
 from batchproof.reports.headline import headline, scope
-from batchproof.reports.reading import Line, Report
+from batchproof.reports.lines import Line
+from batchproof.reports.reading import Report
 from batchproof.reports.wording import cell, count, fenced, link, number, table
 
 BAD = ("FAIL", "ERROR", "INCONCLUSIVE")  # in the order in which a person wants to read them
@@ -33,9 +35,9 @@ def to_markdown(report: Report) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def word(verdict: str) -> str:
+def word(verdict: str, bad: Sequence[str] = BAD) -> str:
     """Return a verdict as it stands in a table: what needs attention is bold."""
-    return f"**{verdict}**" if verdict in BAD else cell(verdict)
+    return f"**{verdict}**" if verdict in bad else cell(verdict)
 
 
 def warning(report: Report) -> Iterator[str]:
@@ -104,7 +106,7 @@ def _measures(report: Report) -> list[str]:
 
 
 def _run(report: Report) -> str:
-    header, target, footer = report.header, report.header["target"], report.footer
+    header, target = report.header, report.header["target"]
     facts = {
         "target": f"{report.target} {target['contact']}",
         "reached": target["reached"],
@@ -113,6 +115,14 @@ def _run(report: Report) -> str:
         "selected": f"{count(len(header['rules']), 'rule')}, {scope(report)}",
         "seed": header["seed"],
         "patience": header["patience"],
+        **circumstances(header, report.footer),
+    }
+    return table(("fact", "value"), [(name, cell(value)) for name, value in facts.items() if value != ""])
+
+
+def circumstances(header: Line, footer: Line | None) -> dict[str, Any]:
+    """Return where, when and by which command it was run, and how it ended."""
+    return {
         "host": ", ".join(f"{name} {value}" for name, value in header["host"].items()),
         "batchproof": header["batchproof"],
         "started": header["started"],
@@ -120,7 +130,6 @@ def _run(report: Report) -> str:
         "exit status": footer["exit_status"] if footer else "none",
         "command": header["command"],
     }
-    return table(("fact", "value"), [(name, cell(value)) for name, value in facts.items() if value != ""])
 
 
 def _ended(report: Report, verdicts: Sequence[str] = ()) -> Iterator[Line]:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from batchproof.reports.wording import clean
+from batchproof.reports.lines import Fields, Line, ReportError, checked, objects, opened, target_name
+
+__all__ = ["FILE", "FORMAT", "VERDICTS", "Report", "ReportError", "area", "read"]
 
 FORMAT = 1
 FILE = "report.jsonl"
 VERDICTS = ("PASS", "OBSERVED", "SKIPPED", "NOT_OBSERVABLE", "KNOWN", "INCONCLUSIVE", "FAIL", "ERROR")  # best first
 
-Line = Mapping[str, Any]  # one JSON object, as schema/report.schema.json describes it
-
 # What the documents rely on. The schema says more; this much is asked of every report, so that none breaks them.
-_FIELDS: dict[str, dict[str, type | tuple[type, ...]]] = {
+_FIELDS: Fields = {
     "header": {
         **dict.fromkeys(("batchproof", "started", "profile", "patience", "command"), str),
         **dict.fromkeys(("target", "host"), dict),
@@ -39,10 +37,6 @@ _FIELDS: dict[str, dict[str, type | tuple[type, ...]]] = {
     },
     "footer": {"ended": str, "exit_status": int, "complete": bool, "reason": str, "counts": dict},
 }
-
-
-class ReportError(Exception):
-    """This is no report, or one that contradicts itself; the message names the file, the line and the reason."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +60,7 @@ class Report:
     @property
     def target(self) -> str:
         """Name and version of what was judged."""
-        return f"{self.header['target']['name']} {self.header['target']['version']}".strip()
+        return target_name(self.header)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -97,18 +91,13 @@ def area(rule: str) -> str:
 
 def read(path: str | Path) -> Report:
     """Read a report file, or the `report.jsonl` of a folder; ReportError says what is wrong with it."""
-    file = Path(path)
-    if file.is_dir():
-        file /= FILE
-    try:
-        report = _parse(file.read_bytes())
+    with opened(path, FILE) as file:
+        try:
+            raw = file.read_bytes()
+        except FileNotFoundError:
+            raise ReportError("no such file") from None
+        report = _parse(raw)
         _agree(report)
-    except FileNotFoundError:
-        raise ReportError(f"{file}: no such file") from None
-    except OSError as error:
-        raise ReportError(f"{file}: cannot be read ({error.strerror})") from None
-    except ReportError as error:
-        raise ReportError(f"{file}: {clean(error)}") from None
     return report
 
 
@@ -138,28 +127,9 @@ def _parse(raw: bytes) -> Report:
     return Report(header, tuple(found["attempt"]), tuple(found["result"]), footer, cut)
 
 
-def objects(raw: bytes) -> Iterator[tuple[int, Line | None]]:
-    """Yield each line's number and object; None for a last line that is no JSON, as a killed run leaves it."""
-    # Split at b"\n" alone: str.splitlines() also splits at characters that JSON allows inside a string.
-    lines = [(number, text) for number, text in enumerate(raw.split(b"\n"), 1) if text.strip()]
-    for number, text in lines:
-        try:
-            data = json.loads(text.decode(), parse_constant=str)  # NaN becomes "NaN", which report.json can hold
-        except (ValueError, RecursionError):
-            if number != lines[-1][0]:
-                raise ReportError(f"line {number} is no JSON") from None
-            yield number, None
-            continue
-        if not isinstance(data, dict):
-            raise ReportError(f"line {number} is no JSON object")
-        yield number, data
-
-
 def _header(line: Line | None) -> Line:
     if line is None or line.get("type") != "header":
         raise ReportError("the first line is no header, so this is no report")
-    if line.get("format") != FORMAT:
-        raise ReportError(f"format {line.get('format')!r} is unknown; this version reads format {FORMAT}")
     _checked(line, 1)
     for field in ("name", "version", "reached", "contact", "sight", "claims"):
         if not isinstance(line["target"].get(field), dict if field == "claims" else str):
@@ -170,13 +140,7 @@ def _header(line: Line | None) -> Line:
 
 
 def _checked(line: Line, number: int) -> str:
-    """Return the line's type, once it has the fields of that type."""
-    kind = line.get("type")
-    if not isinstance(kind, str) or kind not in _FIELDS:
-        raise ReportError(f"line {number}: unknown type {kind!r}")
-    for field, types in _FIELDS[kind].items():
-        if not isinstance(line.get(field), types):
-            raise ReportError(f"line {number}: this {kind} has no valid '{field}'")
+    kind = checked(line, number, _FIELDS, FORMAT)
     if line.get("verdict", "PASS") not in VERDICTS:
         raise ReportError(f"line {number}: unknown verdict {line['verdict']!r}")
     return kind

@@ -1,0 +1,32 @@
+"""Samples of a load generator, made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from batchproof.fixtures.load.samples import OUTCOMES, Samples
+
+MS = 1_000_000
+
+
+def samples(count: int = 1000, **changed: Any) -> Samples:
+    """Every request due each millisecond, sent at once and answered after 10 ms."""
+    due = np.arange(count, dtype=np.int64) * MS
+    columns = {"scheduled_ns": due, "sent_ns": due, "done_ns": due + 10 * MS, "outcome": np.zeros(count, np.uint8)}
+    return Samples(**{**columns, "client": np.zeros(count, np.int32), **changed})
+
+
+def late_by(share: float, ns: int, count: int = 1000) -> Samples:
+    """The last `share` of requests are sent and answered late."""
+    plain = samples(count)
+    late = np.where(np.arange(count) >= count * (1 - share), ns, 0)
+    return samples(count, sent_ns=plain.sent_ns + late, done_ns=plain.done_ns + late)
+
+
+def recorded(scheduled: list[int], sent: list[int], done: list[int], failed: tuple[int, ...] = ()) -> Samples:
+    """Return samples in ns; those of `failed` were refused as full."""
+    outcome = np.array([OUTCOMES.index("full" if n in failed else "answered") for n in range(len(done))], dtype=np.uint8)
+    columns = (np.array(one, dtype=np.int64) for one in (scheduled, sent, done))
+    return Samples(*columns, outcome, np.zeros(len(done), dtype=np.int32))
