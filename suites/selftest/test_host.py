@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from batchproof.fixtures.bench.bench import Bench
 from batchproof.fixtures.bench.overload import saturation
 from batchproof.fixtures.bench.workload import WORKS, Served, Unmeasured
 from batchproof.fixtures.load.awake import awake
@@ -104,7 +105,7 @@ def bench_of_nobody():
         def submit(self, _request) -> "Future[Response]":
             return Future()
 
-    bench = SimpleNamespace(wait_ns=1000 * MS, quick=True, seconds=lambda _full, quick: quick, check_alive=lambda: None)
+    bench = Bench(SimpleNamespace(), SimpleNamespace(), quick=True, wait_ns=1000 * MS)
     return bench, Served(Mute(), WORKS["accelerator"]), BatcherConfig(max_batch_size=4)
 
 

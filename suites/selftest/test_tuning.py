@@ -27,23 +27,23 @@ from batchproof.fixtures.bench.tuning import (
     nearest,
     ranked,
 )
-from batchproof.fixtures.bench.workload import MS, WORKS
+from batchproof.fixtures.bench.workload import MS, Work
 from batchproof.fixtures.load.samples import NEVER, OUTCOMES, Samples
 from batchproof.fixtures.load.schedule import ScheduleError, constant
 from batchproof.fixtures.oracle.curve import Curve
 from batchproof.fixtures.targets import resolve
 from batchproof.reference_batcher import BatcherConfig
 
-ACCELERATOR = WORKS["accelerator"]
-CURVE = Curve.affine(ACCELERATOR.base_ns, ACCELERATOR.row_ns, (1, 2, 4, 8, 16, 32, 64, 128))
+DEVICE = Work("device", "4 ms + 0.25 ms a row", 4 * MS, MS // 4)
+CURVE = Curve.affine(DEVICE.base_ns, DEVICE.row_ns, (1, 2, 4, 8, 16, 32, 64, 128))
 FULL = OUTCOMES.index("full")
 
 
 @pytest.fixture
 def bench(tmp_path, monkeypatch):
-    """Make a quick bench of a target, half as long as for people."""
+    """Make a quick bench of a target, longer than for people: in simulated time that costs little."""
     made = []
-    monkeypatch.setattr(Bench, "seconds", lambda _, _full, quick: quick / 2)
+    monkeypatch.setattr(Bench, "seconds", lambda _, _full, quick: 2.5 * quick)
 
     def make(word="virtual", **more):
         made.append(Record(tmp_path / f"bench-{len(made)}"))
@@ -171,7 +171,7 @@ def test_blame_names_the_part():
 WISH = Wish(
     Goal(9 * MS),
     Traffic("gamma:shape=0.2"),
-    ACCELERATOR,
+    DEVICE,
     max_batch=(8, 32),
     delays_ns=(0, 2 * MS),
     instances=4,
@@ -265,7 +265,7 @@ def test_the_command_writes_the_configuration(tmp_path):
     """A record with its footer, config.pbtxt, and the reasons on the console."""
     console = Console(record=True, width=120, file=io.StringIO())
     options = TuneOptions(
-        "virtual", 40.0, 10.0, rate=400.0, max_batch="8", max_delay_ms="0", quick=True, seconds=4.0,
+        "virtual", 200.0, 50.0, rate=80.0, max_batch="8", max_delay_ms="0", quick=True, seconds=20.0,
         out=tmp_path / "config.pbtxt", report=tmp_path / "report",
     )  # fmt: skip
     assert run_tune(options, console) == 0
@@ -365,7 +365,7 @@ def test_urgent_requests_starve_the_others_and_are_served_in_time(bench, monkeyp
 
 def test_overload_is_refused_or_grows(bench, monkeypatch):
     """Three times the capacity: without a limit the latency grows by 2 s a second, with one the queue is bounded."""
-    monkeypatch.setattr(overload, "QUICK_LOADS", (3.0,))
+    monkeypatch.setattr(overload, "QUICK_LOADS", ((3.0,), (3.0,)))
     result = overload.measure(bench())
     assert result["valid"], result["reasons"]
     free, sized, timed = result["rows"]
@@ -382,7 +382,7 @@ def test_overload_is_refused_or_grows(bench, monkeypatch):
 
 def test_overload_shows_a_batcher_without_a_limit(bench, monkeypatch):
     """One that forgets max_queue_size is far over its bound."""
-    monkeypatch.setattr(overload, "QUICK_LOADS", (3.0,))
+    monkeypatch.setattr(overload, "QUICK_LOADS", ((3.0,), (3.0,)))
     monkeypatch.setattr(overload, "SPIKE", 1.0)
     limits = overload.limits
     monkeypatch.setattr(overload, "limits", lambda *arguments: limits(*arguments)[1:2])
