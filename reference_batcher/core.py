@@ -38,6 +38,8 @@ from .decisions import Decision, Dispatch, Entry, Reject, Wait
 from .errors import BatcherError, Oversize, QueueFull
 from .request_queue import RequestQueue
 
+NOTHING = Wait(None)
+
 
 class DynamicBatcher:
     """One queue in front of N instances."""
@@ -86,19 +88,18 @@ class DynamicBatcher:
             return Reject(expired)
         expiry_ns = self.queue.next_expiry_ns()
         if not self.free or not self.queue:
-            return Wait(expiry_ns)
+            return NOTHING if expiry_ns is None else Wait(expiry_ns)
         batch, due_ns = self._head(now_ns)
         if now_ns < due_ns and not self.draining:
             return Wait(due_ns if expiry_ns is None else min(due_ns, expiry_ns))
-        for entry in batch:
-            self.queue.remove(entry)
+        self.queue.take(batch)
         self._seen = ([], 0, 0)
         return Dispatch(self.free.popleft(), batch, self.number())
 
     def _head(self, now_ns: int) -> tuple[tuple[Entry, ...], int]:
         """The batch at the head of the queue, and when it may leave (now, if not later)."""
         entries, (batch, rows, best), grows = iter(self.queue), self._seen, True
-        if [*itertools.islice(entries, len(batch))] != batch:  # the head is not the one of the last look, with company
+        if batch and [*itertools.islice(entries, len(batch))] != batch:  # another head than at the last look
             entries, (batch, rows, best) = iter(self.queue), ([], 0, 0)
         for entry in entries:  # best: requests of the head that leaves without waiting
             larger = rows + entry.rows

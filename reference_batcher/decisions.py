@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Entry:
     """A request as it arrives. Nobody changes it; it is not frozen because one that is takes three times as long to make.
 

@@ -28,17 +28,12 @@ def shape_of(tree: Tree, ragged: Collection[str] = ()) -> Hashable:
 
     ragged: names of inputs whose shapes may differ.
     """
-    if isinstance(tree, dict):
-        return tuple((name, None if name in ragged else shape_of(tree[name])) for name in sorted(tree))
+    if not isinstance(tree, (dict, tuple)):
+        shape = getattr(tree, "shape", None)
+        return None if shape is None else (tree.dtype, tuple(shape[1:]))
     if isinstance(tree, tuple):
         return tuple(shape_of(part) for part in tree)
-    shape = getattr(tree, "shape", None)
-    return None if shape is None else (tree.dtype, tuple(shape[1:]))
-
-
-def outputs_of(model: Model, inputs: Sequence[Tree], sizes: Sequence[int], ragged: Collection[str] = ()) -> list[Tree]:
-    """Run the model on the rows of several requests; return each request's rows of the outputs, in the same order."""
-    return split(model(concatenate(inputs, ragged)), sizes)
+    return tuple((name, None if name in ragged else shape_of(tree[name])) for name in sorted(tree))
 
 
 def concatenate(trees: Sequence[Tree], ragged: Collection[str] = ()) -> Tree:

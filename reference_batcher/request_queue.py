@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .config import DELAY, BatcherConfig
 from .decisions import Entry
@@ -22,7 +22,7 @@ class RequestQueue:
 
     def __init__(self, config: BatcherConfig) -> None:
         levels = range(1, config.priority_levels + 1) if config.priority_levels else (0,)
-        self._config = config
+        self._default = config.level(0)
         self._policies = {level: config.policy(level) for level in levels}
         self._in_time: dict[int, Line] = {level: OrderedDict() for level in levels}
         self._late: dict[int, Line] = {level: OrderedDict() for level in levels}
@@ -43,27 +43,37 @@ class RequestQueue:
             yield from self._in_time[level]
             yield from self._late[level]
 
+    def _level(self, entry: Entry) -> int:
+        return entry.priority if entry.priority in self._in_time else self._default
+
     def full_for(self, entry: Entry) -> int | None:
         """Return the limit of the entry's level if as many wait there already, or None."""
-        level = self._config.level(entry.priority)
+        level = self._level(entry)
         limit = self._policies[level].max_queue_size
         return limit if limit and len(self._in_time[level]) + len(self._late[level]) >= limit else None
 
     def push(self, entry: Entry) -> None:
         """Take a request in."""
-        level = self._config.level(entry.priority)
+        level = self._level(entry)
         self._in_time[level][entry] = None
         if timeout_ns := self._policies[level].timeout_ns(entry.timeout_ns):
             heapq.heappush(self._deadlines, (entry.queued_ns + timeout_ns, next(self._ticket), level, entry))
 
     def remove(self, entry: Entry) -> bool:
         """Take a request out; False if it does not wait here."""
-        level = self._config.level(entry.priority)
+        level = self._level(entry)
         for line in (self._in_time[level], self._late[level]):
             if entry in line:
                 del line[entry]
                 return True
         return False
+
+    def take(self, batch: Sequence[Entry]) -> None:
+        """Take out those who are in a batch; all of them wait here."""
+        for line in filter(None, (*self._in_time.values(), *self._late.values())):
+            batch = [entry for entry in batch if line.pop(entry, True)]
+            if not batch:
+                return
 
     def take_expired(self, now_ns: int) -> tuple[Entry, ...]:
         """Remove and return whose time is over and whose policy says REJECT; those of DELAY go behind their level."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from . import execution
+from .answer import LightFuture
 from .cache import ResponseCache, key_of
 from .config import BatcherConfig
 from .core import DynamicBatcher
@@ -18,7 +18,7 @@ from .ordering import Ordering
 from .statistics import Statistics
 
 
-class Answer(Future[Tree]):
+class Answer(LightFuture):
     """A request's Future. Cancelling it while it is queued takes the request out of the queue."""
 
     forget: Callable[[], None] | None = None
@@ -32,13 +32,13 @@ class Answer(Future[Tree]):
         return True
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Request:
     """What `Entry.item` holds. key: of the response cache, if there is one."""
 
     inputs: Tree
-    key: bytes = b""
-    answer: Answer = field(default_factory=Answer)
+    key: bytes
+    answer: Answer
 
 
 class Service:
@@ -49,6 +49,7 @@ class Service:
         self.core = DynamicBatcher(config)
         self.statistics = Statistics()
         self.closed = False
+        self._shape: Hashable = None
         self._names = {spec.name for spec in config.inputs}
         self._ragged = frozenset(spec.name for spec in config.inputs if spec.ragged)
         self._cache = ResponseCache() if config.response_cache else None
@@ -57,7 +58,10 @@ class Service:
     def entry(self, inputs: Tree, now_ns: int, priority: int, timeout_ns: int) -> Entry:
         """Make an entry; ValueError if the tensors' rows differ."""
         rows, shape = execution.rows_of(inputs), execution.shape_of(inputs, self._ragged)
-        item = Request(inputs, key_of(inputs) if self._cache else b"")
+        if shape == (last := self._shape):
+            shape = last  # the same object, so that the core need not look into it
+        self._shape = shape
+        item = Request(inputs, key_of(inputs) if self._cache else b"", Answer())
         return Entry(rows, now_ns, item, priority, timeout_ns, shape)
 
     def known(self, entry: Entry) -> bool:
@@ -96,14 +100,12 @@ class Service:
 
     def begin(self, batch: Sequence[Entry]) -> tuple[Entry, ...]:
         """Return what is left of a batch that starts now: from here on none can be cancelled (under the shell's lock)."""
-        begun = tuple(entry for entry in batch if entry.item.answer.set_running_or_notify_cancel())
-        for entry in begun:
-            entry.item.answer.forget = None  # an answer that knows its entry is a cycle: it would keep the inputs alive
-        return begun
+        return tuple([entry for entry in batch if entry.item.answer.set_running_or_notify_cancel()])
 
     def reject(self, entries: Sequence[Entry]) -> None:
         """Refuse requests whose queue timeout is over."""
         for entry in self.begin(entries):
+            entry.item.answer.forget = None
             self.statistics.count(expired=1)
             entry.item.answer.set_exception(Expired("request timeout expired"))
 
@@ -112,28 +114,46 @@ class Service:
         self.execute(model, batch, dispatch)()
 
     def execute(self, model: Model, batch: Sequence[Entry], dispatch: Dispatch) -> Callable[[], None]:
-        """As `run`, but leave the answering to the caller: return what does it."""
-        return partial(self._give, dispatch.number, self._execute(model, batch) if batch else _nothing)
+        """As `run`, but do no more than the model needs to be free again: return what counts and answers."""
+        if not batch:
+            return partial(self._give, dispatch.number, _nothing)
+        try:
+            outputs = model(execution.concatenate([entry.item.inputs for entry in batch], self._ragged))
+        except Exception as error:  # noqa: BLE001 - whatever a model raises belongs to its requests
+            return partial(self._failed, dispatch.number, batch, error)
+        return partial(self._done, dispatch.number, batch, outputs)
 
-    def _execute(self, model: Model, batch: Sequence[Entry]) -> Callable[[], None]:
-        requests: list[Request] = [entry.item for entry in batch]
+    def _done(self, number: int, batch: Sequence[Entry], outputs: Tree) -> None:
         sizes = [entry.rows for entry in batch]
         try:
-            parts = execution.outputs_of(model, [request.inputs for request in requests], sizes, self._ragged)
-        except Exception as error:  # noqa: BLE001 - whatever a model raises belongs to its requests
-            self.statistics.executed(sum(sizes), len(batch), failed=True)
-            return partial(_fail, requests, error)
-        self.statistics.executed(sum(sizes), len(batch), failed=False)
+            parts = execution.split(outputs, sizes)
+        except Exception as error:  # noqa: BLE001 - so does what it returns
+            self._failed(number, batch, error)
+            return
+        requests = _requests(batch)
+        self.statistics.executed(sum(sizes), len(requests), failed=False)
         if self._cache:
             for request, part in zip(requests, parts, strict=True):
                 self._cache.put(request.key, part)
-        return partial(_answer, requests, parts)
+        self._give(number, partial(_answer, requests, parts))
+
+    def _failed(self, number: int, batch: Sequence[Entry], error: Exception) -> None:
+        sizes = [entry.rows for entry in batch]
+        self.statistics.executed(sum(sizes), len(batch), failed=True)
+        self._give(number, partial(_fail, _requests(batch), error))
 
     def _give(self, number: int, give: Callable[[], None]) -> None:
         if self._ordering:
             self._ordering.done(number, give)
         else:
             give()
+
+
+def _requests(batch: Sequence[Entry]) -> list[Request]:
+    requests: list[Request] = [entry.item for entry in batch]
+    for request in requests:
+        request.answer.forget = None  # an answer that knows its entry is a cycle: it would keep the inputs alive
+    return requests
 
 
 def _answer(requests: Sequence[Request], parts: Sequence[Tree]) -> None:

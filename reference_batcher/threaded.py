@@ -8,7 +8,9 @@ not be done there:
     the timer   asks again when the moment has come that the core named
     the giver   settles Futures, which may run a caller's callbacks: of requests that were refused, and of those whose
                 instance has its next batch already, so that the model need not wait until the last one is answered
-                (a brief model does: its instance answers by itself, and so does one that has nothing else to do)
+                (a brief model does: its instance answers by itself, and so does one that has nothing else to do).
+                It is given them when the model has that batch, and not before: it would take the interpreter away from
+                the thread that puts the batch together
 """
 
 from __future__ import annotations
@@ -131,13 +133,13 @@ class Batcher:
         while True:
             decision = service.core.poll(time.monotonic_ns())
             match decision:
-                case Wait(until_ns):
+                case Wait():
                     break
                 case Dispatch(instance, batch):
                     self._work[instance].put((service.begin(batch), decision))
                 case Reject(entries):
                     self._hand_over(partial(service.reject, entries))
-        if until_ns is not None and (self._wake_ns is None or until_ns < self._wake_ns):
+        if (until_ns := decision.until_ns) is not None and (self._wake_ns is None or until_ns < self._wake_ns):
             self._wake_ns = until_ns
             self._earlier.notify()
         if service.closed and not len(service.core.queue):
@@ -159,27 +161,39 @@ class Batcher:
                     self._pump()
 
     def _serve(self, instance: int, model: Model, threads: int) -> None:
-        if threads:
-            import torch
-
-            torch.set_num_threads(threads)
+        _use(threads)
         core, work = self._service.core, self._work[instance]
+        kept: list[Callable[[], None]] = []  # the last batch's answers, until the model has the next one
+
+        def release() -> None:
+            while kept:
+                self._gifts.put(kept.pop())
+
+        def call(inputs: Tree) -> Tree:
+            release()
+            return model(inputs)
+
         while (given := work.get()) is not None:
             start_ns = time.monotonic_ns()
-            answer = self._service.execute(model, *given)
+            answer = self._service.execute(call, *given)
             # a model that is quicker than its answers gains nothing: the giver and it would only take turns
             brief = time.monotonic_ns() - start_ns < len(given[0]) * ANSWER_NS
+            release()  # the model was not called: all were cancelled, or their rows do not fit together
             with self._lock:
                 while self._ungiven > self.config.instances:  # callbacks that are slower than the model hold it up
                     self._caught_up.wait()
                 core.finished(instance)
                 self._pump()
                 here = not self._ungiven and (brief or work.empty())  # answers do not overtake each other
-                if not here:
-                    self._hand_over(answer)
+                self._ungiven += not here
             if here:
                 answer()
+            else:
+                kept.append(answer)
+            if work.empty():
+                release()
             del given, answer  # an idle thread keeps nobody's tensors alive
+        release()
         self._end()
 
     def _give(self) -> None:
@@ -197,3 +211,11 @@ class Batcher:
             self._earlier.notify()
         if not self._running:
             self._gifts.put(None)
+
+
+def _use(threads: int) -> None:
+    """Let torch use so many threads on this one; 0: as it is."""
+    if threads:
+        import torch
+
+        torch.set_num_threads(threads)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from typing import Any
 
 import numpy as np
 import pytest
 
+from batchproof.fixtures.bench.device import Device
 from batchproof.reference_batcher import Batcher, BatcherConfig, Closed, Expired, Oversize
+from batchproof.reference_batcher.answer import LightFuture
 from batchproof.reference_batcher.execution import rows_of
+from batchproof.reference_batcher.threaded import ANSWER_NS
 
 MS = 1_000_000
 HOUR = 3_600_000 * MS
@@ -296,3 +301,53 @@ def test_torch_module_takes_trees(forward: Any, tree: Any) -> None:
         sums = [future.result(LONG)["sum"].tolist() for future in futures]
 
     assert sums == [(2 * rows[:1]).tolist(), (2 * rows[1:]).tolist()]
+
+
+def test_an_answer_has_what_the_standard_future_has() -> None:
+    """A Future that is cheap to make has every field of the standard one, with the same value, but for its Condition."""
+    standard, light = vars(Future()), LightFuture()
+
+    assert {name: getattr(light, name) for name in standard if name != "_condition"} == {
+        name: value for name, value in standard.items() if name != "_condition"
+    }
+
+
+def test_an_answer_can_be_waited_for_in_every_way() -> None:
+    """Threads, `wait`, `as_completed`, asyncio and callbacks all hear of an answer, and a timeout is one."""
+    model = Gated()
+    with Batcher(model, BatcherConfig(max_batch_size=4)) as batcher, ThreadPoolExecutor(4) as pool:
+        future = batcher.submit([1])
+        with pytest.raises(concurrent.futures.TimeoutError):
+            future.result(0.001)
+        called: list[Future[Any]] = []
+        future.add_done_callback(called.append)
+
+        async def awaited() -> Any:
+            return await asyncio.wrap_future(future)
+
+        ways = [
+            lambda: future.result(LONG),
+            lambda: future.exception(LONG),
+            lambda: wait([future], LONG).done.pop().result(),
+            lambda: next(as_completed([future], LONG)).result(),
+        ]
+        heard = [pool.submit(way) for way in ways]
+        model.go.set()
+
+        assert [one.result(LONG) for one in heard] == [[1], None, [1], [1]]
+        assert (asyncio.run(awaited()), called) == ([1], [future])
+        assert (future.running(), future.done(), future.cancel(), future.cancelled()) == (False, True, False, False)
+
+
+def test_answers_are_given_although_the_next_batch_cannot_be_put_together() -> None:
+    """A batch whose requests do not fit together fails alone, without the model, and those before it are answered."""
+    model = Gated(Device(5 * ANSWER_NS))
+    with Batcher(model, BatcherConfig(max_batch_size=2)) as batcher:
+        plug = batcher.submit([0])
+        assert model.entered.wait(LONG)
+        odd = [batcher.submit("a"), batcher.submit([1])]  # neither has a shape, so the core takes them for alike
+        model.go.set()
+
+        assert plug.result(LONG) == [0]
+        assert [type(future.exception(LONG)) for future in odd] == [ValueError, ValueError]
+    assert model.batches == [[0]]
