@@ -95,7 +95,8 @@ class Service:
         """The request was cancelled (under the shell's lock)."""
         if entry.item.answer.forget:
             entry.item.answer.forget = None  # who cancels twice is counted once
-            self.core.cancel(entry)
+            if self.core.cancel(entry):
+                entry.item.answer.set_running_or_notify_cancel()  # else `concurrent.futures.wait` never counts it
             self.statistics.count(cancelled=1)
 
     def begin(self, batch: Sequence[Entry]) -> tuple[Entry, ...]:

@@ -162,7 +162,8 @@ def test_a_target_against_its_oracle(monkeypatch: pytest.MonkeyPatch, capsys: py
 
 @pytest.mark.parametrize(("noisy", "verdict"), [(2, "AS PREDICTED"), (9, "UNJUDGED")])
 def test_what_is_invalid_is_measured_again(monkeypatch: pytest.MonkeyPatch, noisy: int, verdict: str) -> None:
-    """Up to three times: a valid run is then judged, and of nothing but invalid ones the last is not."""
+    """So many times and no more: a valid run is then judged, and of nothing but invalid ones the last is not."""
+    monkeypatch.setattr(against, "ATTEMPTS", 3)
     made = {"open": 0, "closed": 0}
 
     def disturbed(run: Run) -> Run:

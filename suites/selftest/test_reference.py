@@ -258,9 +258,10 @@ def test_only_a_queued_request_can_be_cancelled() -> None:
         queued = batcher.submit([1])
         cancelled = [future.cancel() for future in (plug, queued)]
         model.go.set()
-        wait([plug, queued], LONG)
+        waiting = wait([plug, queued], LONG).not_done
 
     assert cancelled == [False, True]
+    assert not waiting
     assert (plug.result(), queued.cancelled()) == ([0], True)
     assert model.batches == [[0]]
     assert batcher.statistics()["cancelled"] == 1
