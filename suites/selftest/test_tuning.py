@@ -227,6 +227,24 @@ def test_a_slower_target_than_its_curve_fails_its_verification(bench):
     assert "times the prediction" in result["says"][0]
 
 
+def test_a_target_that_is_bad_at_delays_is_asked_without_one(bench, monkeypatch):
+    """One configuration with a delay fails slower than simulated: the next one that is tried has none, and holds."""
+    real = tuner.verify
+
+    def verify(a_bench, served, simulator, config, *how):
+        one = real(a_bench, served, simulator, config, *how)
+        return replace(one, verdict="FAIL", p99_ns=2 * one.predicted_ns) if config.max_queue_delay_ns else one
+
+    monkeypatch.setattr(tuner, "verify", verify)
+    wish = replace(WISH, max_batch=(8, 16), delays_ns=(0, 2 * MS, 3 * MS), goal=Goal(12 * MS), candidates=3)
+    result = tune(bench(), wish)
+    delays = list(dict.fromkeys(one["config"]["max_queue_delay_ns"] > 0 for one in result["verified"]))
+    sorts = {(one["config"]["max_batch_size"], one["config"]["max_queue_delay_ns"]) for one in result["verified"]}
+    assert delays == [True, False]
+    assert len([delay_ns for _, delay_ns in sorts if delay_ns]) == 1
+    assert (result["exit_status"], result["chosen"]["config"]["max_queue_delay_ns"]) == (0, 0)
+
+
 def test_a_run_that_is_invalid_twice_is_no_verdict(bench, monkeypatch):
     """INVALID, with the reasons, and 75."""
     real = tuner.open_loop
