@@ -52,6 +52,9 @@ def main() -> None:
     app()
 
 
+Image = Annotated[str, typer.Option(help="With --target triton-docker: this image instead of NVIDIA's.")]
+
+
 @app.callback(invoke_without_command=True)
 def _version(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
     if version:
@@ -77,7 +80,7 @@ def check(
         Combinations, typer.Option(help="Combinations of features: a few, every pair, every triple.")
     ] = Combinations.fast,
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/TARGET].")] = None,
-    image: Annotated[str, typer.Option(help="With --target triton-docker: this image instead of NVIDIA's.")] = "",
+    image: Image = "",
     replay: Annotated[Path | None, typer.Option(help="Judge this bundle again, offline; no target.")] = None,
 ) -> None:
     """Judge a batcher: exit 0 conformant, 1 a MUST failed, 75 one stayed inconclusive, 5 nothing was judged, 2, 4 misuse."""
@@ -88,7 +91,7 @@ def check(
     from batchproof.fixtures.running import run_suite
 
     options = {
-        "--target": _with_image(target, image) if image else target,
+        "--target": _with_image(target, image),
         "--bp-profile": profile,
         "--bp-rules": rules,
         "--bp-claims": claims,
@@ -111,12 +114,14 @@ def bench(
     price_per_hour: Annotated[float, typer.Option(min=0, help="What the target's machine costs an hour.")] = 0.0,
     currency: Annotated[str, typer.Option(help="Of the price.")] = "EUR",
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/bench-TARGET].")] = None,
+    image: Image = "",
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1729,
 ) -> None:
     """Measure a batcher: exit 0 done, 1 a gate failed, 75 one is undecided or invalid, 5 nothing measured, 2, 4 misuse."""
     from batchproof.fixtures.bench.command import Options, run
 
-    raise typer.Exit(run(Options(target, quick, work, only, slo_p99_ms, price_per_hour, currency, report, seed)))
+    asked = (quick, work, only, slo_p99_ms, price_per_hour, currency, report, seed)
+    raise typer.Exit(run(Options(_with_image(target, image), *asked)))
 
 
 @app.command()
@@ -134,15 +139,14 @@ def tune(
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer candidates.")] = False,
     out: Annotated[Path, typer.Option(help="Where the configuration goes.")] = Path("config.pbtxt"),
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/tune-TARGET].")] = None,
+    image: Image = "",
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1729,
 ) -> None:
     """Find what serves most with p99 under SLO minus budget: exit 0 found, 1 nothing holds it, 75 undecided, 2, 4 misuse."""
     from batchproof.fixtures.bench.tune_command import TuneOptions, run_tune
 
-    grid = (max_batch, max_delay_ms, instances)
-    raise typer.Exit(
-        run_tune(TuneOptions(target, slo_p99_ms, budget_ms, traffic, rate, work, *grid, seconds, quick, out, report, seed))
-    )
+    asked = (slo_p99_ms, budget_ms, traffic, rate, work, max_batch, max_delay_ms, instances, seconds, quick)
+    raise typer.Exit(run_tune(TuneOptions(_with_image(target, image), *asked, out, report, seed)))
 
 
 @app.command()
@@ -263,6 +267,8 @@ def build_image(
 
 def _with_image(target: str, image: str) -> str:
     """Return the target's word with this image among its options."""
+    if not image:
+        return target
     word, _, query = target.partition("?")
     if word != "triton-docker":
         _usage_error(f"--image goes with --target triton-docker, not with --target {target}")
