@@ -284,9 +284,10 @@ def test_no_engine(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_image_with_another_target() -> None:
+@pytest.mark.parametrize("verb", ["check", "bench", "tune"])
+def test_image_with_another_target(verb: str) -> None:
     """--image is for containers only, and names one image."""
-    command = [sys.executable, "-m", "batchproof", "check", "--image", "a:1", "--target"]
+    command = [sys.executable, "-m", "batchproof", verb, "--image", "a:1", "--target"]
 
     others = subprocess.run([*command, "triton"], capture_output=True, text=True, timeout=60, check=False)
     twice = subprocess.run([*command, "triton-docker?image=b"], capture_output=True, text=True, timeout=60, check=False)
