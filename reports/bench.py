@@ -157,7 +157,8 @@ def _measurement(one: Line) -> Iterator[str]:
         return
     yield f"## {cell(one['measurement'])}: {cell(one['question'])}"
     if one["reasons"]:
-        lead = "Why" if one["valid"] else "**Invalid**, so no result"
+        spoilt = "**Not all of it is valid**" if one["word"] == "PARTLY" else "**Invalid**, so no result"
+        lead = "Why" if one["valid"] else spoilt
         yield f"{lead}:\n\n" + "\n".join(f"- {cell(reason)}" for reason in one["reasons"])
     for shown in one["tables"]:
         yield f"### {cell(shown['title'])}"

@@ -81,6 +81,21 @@ def test_larger_batches_are_left_out_where_they_would_take_too_long() -> None:
     assert {len(one.inside_ns) for one in timed} == {2}  # 0.7 s a round, two of them were the warm-up
 
 
+def test_uncertain_times_are_taken_again(bench: Callable[..., Bench]) -> None:
+    """A size whose first times spread is timed on until its interval is narrow; the steady one is not."""
+    asked = dict.fromkeys(static.SIZES, 0)
+
+    def execute(rows: int) -> tuple[int, int]:
+        asked[rows] += 1
+        took = 10**6 * (2 if rows == 4 and asked[rows] <= static.ROUNDS[1] and asked[rows] % 2 else 1)
+        return took, took
+
+    timed = {one.rows: one for one in static._timed(bench(), execute)}
+
+    assert not timed[4].wide
+    assert len(timed[4].inside_ns) > static.ROUNDS[1] == len(timed[8].inside_ns)
+
+
 def test_uncertain_times_are_no_result(bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch) -> None:
     """A curve whose interval spans more than a quarter is INVALID, and says at which sizes."""
     noisy = [static.Timed(1, tuple(range(1000, 3000, 100)), (2000,)), static.Timed(8, (4000,) * 20, (4000,))]

@@ -64,6 +64,7 @@ def raising(error: BaseException) -> Callable[[Any], Any]:
         (lambda _: measured(verdict="FAIL"), 1, "FAIL"),
         (lambda _: measured(verdict="UNDECIDED"), 75, "UNDECIDED"),
         (lambda _: measured(valid=False, reasons=["noise"]), 75, "INVALID"),
+        (lambda _: measured(valid=False, partly=True, reasons=["noise"]), 75, "PARTLY"),
         (raising(Skipped("no such thing")), 5, "SKIPPED"),
         (raising(TargetError("gone wrong")), 1, "ERROR"),
         (raising(ZeroDivisionError("a bug")), 1, "ERROR"),
@@ -106,6 +107,18 @@ def test_invalid_figures_are_not_told(tmp_path: Path, monkeypatch: pytest.Monkey
     _, found = one_run(tmp_path, monkeypatch, lambda _: measured(valid=False, reasons=["noise", "more"], headline="9000/s"))
 
     assert found.measurements[0]["headline"] == "no result: noise, and 1 more"
+
+
+def test_what_is_valid_is_told_beside_what_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PARTLY: the headline stays, with the first reason, and the document does not call the whole without result."""
+    noisy = measured(valid=False, partly=True, reasons=["noise", "more"], headline="9000/s")
+    _, found = one_run(tmp_path, monkeypatch, lambda _: noisy)
+    text = (tmp_path / "bench.md").read_text()
+
+    assert found.measurements[0]["headline"] == "9000/s; but noise, and 1 more"
+    assert "**PARTLY**" in text
+    assert "**Not all of it is valid**" in text
+    assert "no result" not in text
 
 
 def test_a_fail_outweighs_what_is_undecided() -> None:

@@ -25,6 +25,7 @@ from batchproof.fixtures.target import TargetError
 from batchproof.fixtures.targets import embedded, resolve
 from batchproof.fixtures.targets.server import OwnTriton
 from batchproof.fixtures.targets.triton import running_triton
+from batchproof.fixtures.targets.triton_wire import GrpcWire
 from batchproof.fixtures.verdicts import Verdict
 from batchproof.reports.reading import read
 
@@ -329,3 +330,18 @@ def test_a_wall_clock_that_is_set_back(tmp_path: Path) -> None:
     assert {line["verdict"] for line in report.results} <= {"PASS", "INCONCLUSIVE"}
     assert len(report.results) == 6
     assert report.footer["complete"]
+
+
+def test_a_stream_to_a_server_that_hangs_is_hung_up() -> None:
+    """The stream that keeps the channel's thread ends at once and says nothing, though nobody answers at the other end."""
+    pytest.importorskip("tritonclient.grpc", reason="the extra `triton` is not installed")
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        wire = GrpcWire(f"127.0.0.1:{mute.getsockname()[1]}", "127.0.0.1:1")
+        wire.keep()
+        kept = wire._channel._stream._handler
+        hanging_up = threading.Thread(target=wire.close, daemon=True)
+        hanging_up.start()
+        hanging_up.join(30)
+
+    assert not hanging_up.is_alive()
+    assert not kept.is_alive()

@@ -30,6 +30,7 @@ from batchproof.fixtures.bench.tuning import (
 from batchproof.fixtures.bench.workload import MS, Work
 from batchproof.fixtures.load.samples import NEVER, OUTCOMES, Samples
 from batchproof.fixtures.load.schedule import ScheduleError, constant
+from batchproof.fixtures.load.validity import Validity
 from batchproof.fixtures.oracle.curve import Curve
 from batchproof.fixtures.targets import resolve
 from batchproof.reference_batcher import BatcherConfig
@@ -365,6 +366,17 @@ def test_a_spike_on_b_leaves_a_alone(bench, monkeypatch):
     assert {part["requests"] for part in a.values()} == {a["before"]["requests"]}
     assert found["models"]["p99_ratio"] == pytest.approx(1, abs=0.05)
     assert b["during"]["p99_ns"] > 10 * b["before"]["p99_ns"]
+
+
+def test_isolation_without_a_capacity_has_no_result(bench, monkeypatch):
+    """All loads are parts of it: one that is invalid spoils models and levels alike, with the reason."""
+    real = isolation.saturation
+    noisy = Validity(("the host stalled",))
+    monkeypatch.setattr(isolation, "saturation", lambda *asked: replace(real(*asked), validity=noisy))
+    found = isolation.measure(bench())
+    assert not found["valid"]
+    assert not found["partly"]
+    assert found["reasons"] == ["models: capacity: the host stalled"] * 2 + ["levels: capacity: the host stalled"]
 
 
 def test_urgent_requests_starve_the_others_and_are_served_in_time(bench, monkeypatch):
