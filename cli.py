@@ -56,10 +56,22 @@ Image = Annotated[str, typer.Option(help="With --target triton-docker: this imag
 
 
 @app.callback(invoke_without_command=True)
-def _version(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+def _every(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    awake: Annotated[bool, typer.Option("--awake", help="Keep a virtual machine's processors awake meanwhile.")] = False,
+) -> None:
     if version:
         typer.echo(f"batchproof {__version__}")
         raise typer.Exit
+    if awake:
+        from batchproof.fixtures.load.awake import Unable
+        from batchproof.fixtures.load.awake import awake as kept_awake
+
+        try:
+            context.with_resource(kept_awake())
+        except Unable as why:
+            _usage_error(str(why))
 
 
 @app.command()

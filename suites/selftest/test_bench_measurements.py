@@ -6,7 +6,6 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ from batchproof.fixtures.bench import bench as table
 from batchproof.fixtures.bench import cost, gpu, naive, static, sweep
 from batchproof.fixtures.bench.bench import MEASUREMENTS, Bench, Price
 from batchproof.fixtures.bench.command import word_of
-from batchproof.fixtures.bench.record import Record
 from batchproof.fixtures.bench.workload import MS, WORKS, Skipped, Work, serve
 from batchproof.fixtures.oracle.curve import Curve
 from batchproof.fixtures.oracle.theory import md1_percentile_ns
@@ -24,7 +22,7 @@ from batchproof.fixtures.targets import resolve
 from batchproof.reference_batcher import BatcherConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 ACCELERATOR = WORKS["accelerator"]
 BASE_NS, ROW_NS = ACCELERATOR.base_ns, ACCELERATOR.row_ns
@@ -38,20 +36,6 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep, "CLOSED_S", (0.75, 0.75))
     monkeypatch.setattr(sweep, "OPEN_S", ((1.5, 2.5), (1.5, 2.5)))
     monkeypatch.setattr(cost, "REQUESTS", (4000, 4000))
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Callable[..., Bench]]:
-    """`bench(target="virtual", ...)`: a quick bench into a folder of its own."""
-    records: list[Record] = []
-
-    def make(target: str = "virtual", **more: Any) -> Bench:
-        records.append(Record(tmp_path / f"out{len(records)}"))
-        return Bench(resolve(target), records[-1], quick=True, **more)
-
-    yield make
-    for one in records:
-        one.close()
 
 
 def test_static_is_exact(bench: Callable[..., Bench]) -> None:

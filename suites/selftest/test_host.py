@@ -1,5 +1,6 @@
 """What watches the host during a run, and what keeps a virtual machine's processors awake."""
 
+import json
 import os
 import signal
 import subprocess
@@ -9,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from batchproof.cli import app
 from batchproof.fixtures.bench.bench import Bench
 from batchproof.fixtures.bench.overload import saturation
 from batchproof.fixtures.bench.workload import WORKS, Served, Unmeasured
-from batchproof.fixtures.load.awake import awake
+from batchproof.fixtures.load.awake import awake, kept
 from batchproof.fixtures.load.stalls import Stalls, stalls
 from batchproof.fixtures.target import Response
 from batchproof.reference_batcher import BatcherConfig
@@ -59,14 +61,19 @@ def test_a_process_has_one_ticker_and_a_new_one_when_it_was_ended():
 
 
 def test_processors_are_awake_only_inside():
-    """One process a processor computes where nobody else wants to, and none is left."""
+    """One process a processor computes where nobody else wants to, in any session, and none is left."""
     with awake() as spinners:
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline and any(os.sched_getscheduler(pid) != os.SCHED_IDLE for pid in spinners):
             time.sleep(0.05)
         policies = {os.sched_getscheduler(pid) for pid in spinners}
 
+        asked = [path.read_text().split()[-1] for pid in spinners if (path := Path(f"/proc/{pid}/autogroup")).exists()]
+        assert kept()
+
+    assert not kept()
     assert policies == {os.SCHED_IDLE}
+    assert set(asked) <= {"19"}, "a server in a session of its own would share its processors with them"
     assert len(spinners) == len(os.sched_getaffinity(0))
     assert not any(Path(f"/proc/{pid}").exists() for pid in spinners)
 
@@ -84,6 +91,27 @@ def test_awake_is_a_command(command, status):
     assert ended.returncode == status
     assert "Traceback" not in ended.stderr
     assert command[:1] == (sys.executable,) or ended.stderr.startswith(("cannot run no-such-program", "usage: "))
+
+
+def test_any_command_of_ours_can_keep_them_awake(tmp_path):
+    """`batchproof --awake`: the report says so."""
+    asked = ["--awake", "check", "--target", "virtual", "--rules", "DB-SIZE-001", "--report", str(tmp_path)]
+    ended = subprocess.run([sys.executable, "-m", "batchproof", *asked], capture_output=True, timeout=60, check=False)
+
+    assert ended.returncode == 0, ended.stderr
+    header = json.loads((tmp_path / "report.jsonl").read_text().splitlines()[0])
+    assert header["host"]["awake"] is True
+
+
+def test_a_system_that_cannot_is_told_so(monkeypatch, capsys):
+    """One line, and the status of misuse."""
+    monkeypatch.delattr(os, "SCHED_IDLE")
+
+    with pytest.raises(SystemExit) as ended:
+        app(["--awake", "rules"])
+
+    assert ended.value.code == 2
+    assert "needs the SCHED_IDLE of Linux" in capsys.readouterr().err
 
 
 def test_a_target_without_an_answer_has_no_capacity(bench_of_nobody):

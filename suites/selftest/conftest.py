@@ -1,0 +1,29 @@
+"""What several of these tests are given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from batchproof.fixtures.bench.bench import Bench
+from batchproof.fixtures.bench.record import Record
+from batchproof.fixtures.targets import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Callable[..., Bench]]:
+    """`bench(target="virtual", ...)`: a quick bench into a folder of its own."""
+    records: list[Record] = []
+
+    def make(target: str = "virtual", **more: Any) -> Bench:
+        records.append(Record(tmp_path / f"out{len(records)}"))
+        return Bench(resolve(target), records[-1], quick=True, **more)
+
+    yield make
+    for one in records:
+        one.close()
