@@ -97,7 +97,7 @@ def test_recovery_by_hand():
 
 def test_a_spike_on_b_leaves_a_alone(bench, monkeypatch):
     """Two models of one target share nothing: A's figures are the same in all phases, but for who arrives at their ends."""
-    monkeypatch.setattr(isolation, "_levels", lambda _: {"headline": "", "reasons": [], "tables": []})
+    monkeypatch.setattr(isolation, "_levels", lambda *_: {"headline": "", "partly": False, "reasons": [], "tables": []})
     found = isolation.measure(bench())
     assert found["valid"], found["reasons"]
     a, b = found["models"]["A"], found["models"]["B"]
@@ -120,13 +120,14 @@ def test_isolation_without_a_capacity_has_no_result(bench, monkeypatch):
 def test_urgent_requests_starve_the_others_and_are_served_in_time(bench, monkeypatch):
     """By what the urgent leave; a batcher that ignores priorities shows other figures."""
     monkeypatch.setattr(isolation, "QUICK_URGENT_LOADS", (0.8, 1.2))
-    result = isolation._levels(bench())
+    monkeypatch.setattr(isolation, "_models", lambda *_: {"headline": "", "valid": True, "reasons": [], "tables": []})
+    result = isolation.measure(bench())["levels"]
     busy, swamped = result["rows"]
     assert not result["reasons"]
     assert busy["urgent"]["attainment"] > 0.99
     assert swamped["served_share"] < 0.05
     assert swamped["longest_wait_ns"] > 0.45e9
-    ignored, drowned = isolation._levels(bench("mutant:priority-ignored"))["rows"]
+    ignored, drowned = isolation.measure(bench("mutant:priority-ignored"))["levels"]["rows"]
     assert ignored["urgent"]["attainment"] < 0.9
     assert drowned["served_share"] > 0.5
 

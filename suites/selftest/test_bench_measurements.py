@@ -159,6 +159,23 @@ def test_stalls_cannot_make_a_pass_nor_a_fail(bench: Callable[..., Bench], monke
         assert one["tables"][0]["rows"][0][1:4] == [None, None, None]
 
 
+def test_a_best_of_some_points_says_so(bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A point whose runs were all INVALID is no rival; that the best is the best of the others is said."""
+    made = sweep._saturate
+
+    def stalled(bench: Bench, served: Any, config: BatcherConfig, curve: Curve) -> sweep.Point:
+        point = made(bench, served, config, curve)
+        spoilt = replace(point.run, validity=replace(point.run.validity, reasons=("the host stalled",)))
+        return replace(point, run=spoilt) if config.max_batch_size == 16 else point
+
+    monkeypatch.setattr(sweep, "_saturate", stalled)
+    one = sweep.measure(bench())
+
+    assert one["verdict"] == "PASS"
+    assert "best batch 4" in one["headline"]
+    assert "x the smallest batch (of 6 VALID points, 3 INVALID)" in one["headline"]
+
+
 def test_sweep_is_what_the_oracle_says(bench: Callable[..., Bench]) -> None:
     """In simulated time every point is the oracle's to the nanosecond, and the largest batch wins by more than the gate."""
     one = sweep.measure(bench())["works"]["accelerator"]

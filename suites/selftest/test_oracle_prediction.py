@@ -16,7 +16,7 @@ from batchproof.fixtures.load.schedule import Schedule, poisson
 from batchproof.fixtures.load.validity import Validity
 from batchproof.fixtures.oracle import against
 from batchproof.fixtures.oracle.curve import Curve
-from batchproof.fixtures.oracle.prediction import compare, grid, margin_of, overrun, predict, predict_closed
+from batchproof.fixtures.oracle.prediction import compare, margin_of, predict, predict_closed
 from batchproof.fixtures.target import Request
 from batchproof.fixtures.targets.virtual import VirtualTarget
 from batchproof.reference_batcher import BatcherConfig
@@ -107,20 +107,15 @@ def test_overruns_and_the_way() -> None:
     assert far.p99_ns == bare.p99_ns + MS
     assert busy.mean_ns > far.mean_ns
     assert busy.load > bare.load == pytest.approx(far.load)
-    assert overrun(CURVE, [1, 8, 4], [CURVE.at(1) + 50, CURVE.at(8) + 70, 10 * MS]) == 70
-    assert overrun(CURVE, [1], [1]) == 0
-    with pytest.raises(ValueError, match="0 times for 1 batches"):
-        overrun(CURVE, [1], [])
 
 
-def test_a_grid_is_a_prediction_each() -> None:
-    """In the order of the configurations."""
-    configs = [BatcherConfig(max_batch_size=size) for size in (2, 4, 8)]
-    told = grid(configs, CURVE, LOAD.due_ns)
+def test_a_smaller_batch_runs_over_by_less() -> None:
+    """In proportion to its rows, as what is added is work on each request."""
+    config = BatcherConfig(max_batch_size=8)
+    lone, full = (predict(config, CURVE, due_ns, overrun_ns=MS) for due_ns in ([0], [0] * 9))
 
-    assert [one.config for one in told] == configs
-    assert [one.summary() for one in told] == [predict(config, CURVE, LOAD.due_ns).summary() for config in configs]
-    assert told[0].mean_ns > told[1].mean_ns > told[2].mean_ns, "the load is beyond what small batches serve"
+    assert lone.mean_ns == CURVE.at(1) + MS / 8
+    assert full.simulated.done_ns.max() == CURVE.at(1) + MS / 8 + CURVE.at(8) + MS
 
 
 class _Slow:
