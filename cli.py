@@ -64,6 +64,8 @@ def _every(
     if version:
         typer.echo(f"batchproof {__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        _usage_error("no command: `batchproof --help` lists them")
     if awake:
         from batchproof.fixtures.load.awake import Unable
         from batchproof.fixtures.load.awake import awake as kept_awake

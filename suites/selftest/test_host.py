@@ -103,6 +103,15 @@ def test_any_command_of_ours_can_keep_them_awake(tmp_path):
     assert header["host"]["awake"] is True
 
 
+def test_it_needs_a_command(capsys):
+    """Else there is nothing to keep them awake for."""
+    with pytest.raises(SystemExit) as ended:
+        app(["--awake"])
+
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "batchproof: no command: `batchproof --help` lists them\n"
+
+
 def test_a_system_that_cannot_is_told_so(monkeypatch, capsys):
     """One line, and the status of misuse."""
     monkeypatch.delattr(os, "SCHED_IDLE")
