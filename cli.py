@@ -56,24 +56,24 @@ Image = Annotated[str, typer.Option(help="With --target triton-docker: this imag
 
 
 @app.callback(invoke_without_command=True)
-def _every(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
-    awake: Annotated[bool, typer.Option("--awake", help="Keep a virtual machine's processors awake meanwhile.")] = False,
-) -> None:
+def _version(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
     if version:
         typer.echo(f"batchproof {__version__}")
         raise typer.Exit
-    if context.invoked_subcommand is None:
-        _usage_error("no command: `batchproof --help` lists them")
-    if awake:
-        from batchproof.fixtures.load.awake import Unable
-        from batchproof.fixtures.load.awake import awake as kept_awake
+
+
+def _keep_awake(context: typer.Context, asked: bool) -> bool:
+    if asked:
+        from batchproof.fixtures.load.awake import Unable, awake
 
         try:
-            context.with_resource(kept_awake())
+            context.with_resource(awake())
         except Unable as why:
             _usage_error(str(why))
+    return asked
+
+
+Awake = Annotated[bool, typer.Option("--awake", help="Keep a virtual machine's processors awake.", callback=_keep_awake)]
 
 
 @app.command()
@@ -95,6 +95,7 @@ def check(
     ] = Combinations.fast,
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/TARGET].")] = None,
     image: Image = "",
+    _awake: Awake = False,
     replay: Annotated[Path | None, typer.Option(help="Judge this bundle again, offline; no target.")] = None,
 ) -> None:
     """Judge a batcher: exit 0 conformant, 1 a MUST failed, 75 one stayed inconclusive, 5 nothing was judged, 2, 4 misuse."""
@@ -129,6 +130,7 @@ def bench(
     currency: Annotated[str, typer.Option(help="Of the price.")] = "EUR",
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/bench-TARGET].")] = None,
     image: Image = "",
+    _awake: Awake = False,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1729,
 ) -> None:
     """Measure a batcher: exit 0 done, 1 a gate failed, 75 one is undecided or invalid, 5 nothing measured, 2, 4 misuse."""
@@ -154,6 +156,7 @@ def tune(
     out: Annotated[Path, typer.Option(help="Where the configuration goes.")] = Path("config.pbtxt"),
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/tune-TARGET].")] = None,
     image: Image = "",
+    _awake: Awake = False,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1729,
 ) -> None:
     """Find what serves most with p99 under SLO minus budget: exit 0 found, 1 nothing holds it, 75 undecided, 2, 4 misuse."""
