@@ -49,6 +49,12 @@ def point(size, rate, *, qps=1000.0, delay_ms=0, floor_ms=5.0, p99_ms=20.0, qps_
     return Point(config, qps, qps_p99_ns, floor_ns, rate, p99_ns, 1.0)
 
 
+def test_why_the_highest_qps_was_not_chosen_although_it_holds():
+    """Because less is predicted of it; or because what is predicted of it could not be shown, and that is said."""
+    assert "the one chosen is predicted to hold more" in tuner._between(point(16, 96), point(32, 80))
+    assert "predicted to hold more (99/s, the one chosen 96/s)" in tuner._between(point(16, 96), point(32, 99))
+
+
 # The search.
 
 
