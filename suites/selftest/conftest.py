@@ -27,3 +27,9 @@ def bench(tmp_path: Path) -> Iterator[Callable[..., Bench]]:
     yield make
     for one in records:
         one.close()
+
+
+@pytest.fixture
+def longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs be longer than for people: in simulated time that costs little."""
+    monkeypatch.setattr(Bench, "seconds", lambda _, _full, quick: 2.5 * quick)

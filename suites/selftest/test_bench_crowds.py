@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from batchproof.fixtures.bench import isolation, overload, phases
-from batchproof.fixtures.bench.bench import Bench
 from batchproof.fixtures.bench.workload import MS
 from batchproof.fixtures.load.samples import NEVER, OUTCOMES, Samples
 from batchproof.fixtures.load.schedule import constant
@@ -15,10 +14,7 @@ from batchproof.fixtures.load.validity import Validity
 FULL = OUTCOMES.index("full")
 
 
-@pytest.fixture(autouse=True)
-def longer(monkeypatch):
-    """Runs longer than for people: in simulated time that costs little."""
-    monkeypatch.setattr(Bench, "seconds", lambda _, _full, quick: 2.5 * quick)
+pytestmark = pytest.mark.usefixtures("longer")
 
 
 def samples(scheduled, done, outcome=None, client=None):

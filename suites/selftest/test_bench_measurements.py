@@ -6,7 +6,6 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -196,15 +195,6 @@ def test_sweep_is_what_the_oracle_says(bench: Callable[..., Bench]) -> None:
         assert row["oracle"]["measured"]["p99_ns"] == row["oracle"]["predicted"]["p99_ns"]
     assert all(math.isclose(row["oracle"]["ratios"]["throughput"], 1, abs_tol=0.01) for row in one["closed"])
     assert (one["verdict"], one["best"]["max_batch_size"], one["findings"]) == ("PASS", 16, [])
-
-
-@pytest.mark.parametrize(("per_s", "overrun_ms"), [(200, 4), (8000 / 36, 0), (250, 0)])
-def test_what_saturation_shows_is_known_of_the_open_loops(per_s: float, overrun_ms: int) -> None:
-    """A batch of 8 that should take 36 ms and takes 40 has an overrun of 4 ms; none is negative."""
-    kept = {"oracle": {"predicted": {"throughput": 8000 / 36}}}
-    point = SimpleNamespace(config=BatcherConfig(max_batch_size=8), run=SimpleNamespace(throughput=per_s), kept=kept)
-
-    assert sweep.overrun(point) == overrun_ms * MS
 
 
 def test_a_target_slower_than_its_oracle_is_named(bench: Callable[..., Bench]) -> None:

@@ -16,7 +16,7 @@ from batchproof.fixtures.load.schedule import Schedule, poisson
 from batchproof.fixtures.load.validity import Validity
 from batchproof.fixtures.oracle import against
 from batchproof.fixtures.oracle.curve import Curve
-from batchproof.fixtures.oracle.prediction import compare, margin_of, predict, predict_closed
+from batchproof.fixtures.oracle.prediction import compare, margin_of, overrun, predict, predict_closed, way
 from batchproof.fixtures.target import Request
 from batchproof.fixtures.targets.virtual import VirtualTarget
 from batchproof.reference_batcher import BatcherConfig
@@ -107,6 +107,16 @@ def test_overruns_and_the_way() -> None:
     assert far.p99_ns == bare.p99_ns + MS
     assert busy.mean_ns > far.mean_ns
     assert busy.load > bare.load == pytest.approx(far.load)
+
+
+@pytest.mark.parametrize(("per_s", "overrun_ms", "way_ms"), [(200, 4, 1.5), (8000 / 36, 0, 2), (250, 0, 2), (0, 0, 2)])
+def test_what_saturation_and_lone_requests_show(per_s: float, overrun_ms: int, way_ms: float) -> None:
+    """A batch of 8 that should take 36 ms and takes 40 has an overrun of 4 ms, an eighth of it a lone request's."""
+    config = BatcherConfig(max_batch_size=8)
+
+    assert overrun(config, per_s, 8000 / 36) == overrun_ms * MS
+    assert way(config, 2 * MS, overrun_ms * MS) == way_ms * MS
+    assert way(config, MS, 16 * MS) == 0
 
 
 def test_a_smaller_batch_runs_over_by_less() -> None:

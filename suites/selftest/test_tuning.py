@@ -8,7 +8,6 @@ import pytest
 from rich.console import Console
 
 from batchproof.fixtures.bench import tune as tuner
-from batchproof.fixtures.bench.bench import Bench
 from batchproof.fixtures.bench.tune import Wish, tune
 from batchproof.fixtures.bench.tune_command import TuneOptions, run_tune
 from batchproof.fixtures.bench.tuning import (
@@ -35,10 +34,7 @@ CURVE = Curve.affine(DEVICE.base_ns, DEVICE.row_ns, (1, 2, 4, 8, 16, 32, 64, 128
 FULL = OUTCOMES.index("full")
 
 
-@pytest.fixture(autouse=True)
-def longer(monkeypatch):
-    """Runs longer than for people: in simulated time that costs little."""
-    monkeypatch.setattr(Bench, "seconds", lambda _, _full, quick: 2.5 * quick)
+pytestmark = pytest.mark.usefixtures("longer")
 
 
 def point(size, rate, *, qps=1000.0, delay_ms=0, floor_ms=5.0, p99_ms=20.0, qps_p99_ms=30.0):
