@@ -24,7 +24,7 @@ USAGE_ERROR = 2
 
 
 class Combinations(str, Enum):
-    """As `fixtures.combined.SELECTIONS`."""
+    """As `fixtures.combinations.SELECTIONS`."""
 
     fast = "fast"
     pairs = "pairs"
@@ -32,7 +32,7 @@ class Combinations(str, Enum):
 
 
 class Patience(str, Enum):
-    """As `fixtures.session.PATIENCE`."""
+    """As `fixtures.judging.session.PATIENCE`."""
 
     quick = "quick"
     normal = "normal"
@@ -40,7 +40,7 @@ class Patience(str, Enum):
 
 
 class Base(str, Enum):
-    """As `fixtures.image.BASES`."""
+    """As `targets.triton.image.BASES`."""
 
     auto = "auto"
     mmdebstrap = "mmdebstrap"
@@ -64,7 +64,7 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
 
 def _keep_awake(context: typer.Context, asked: bool) -> bool:
     if asked:
-        from batchproof.fixtures.load.awake import Unable, awake
+        from batchproof.host.awake import Unable, awake
 
         try:
             context.with_resource(awake())
@@ -100,10 +100,10 @@ def check(
 ) -> None:
     """Judge a batcher: exit 0 conformant, 1 a MUST failed, 75 one stayed inconclusive, 5 nothing was judged, 2, 4 misuse."""
     if replay is not None:
-        from batchproof.fixtures.replay import replay as judge_again
+        from batchproof.commands.replay import replay as judge_again
 
         raise typer.Exit(judge_again(replay))
-    from batchproof.fixtures.running import run_suite
+    from batchproof.fixtures.run import run_suite
 
     options = {
         "--target": _with_image(target, image),
@@ -134,7 +134,7 @@ def bench(
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1729,
 ) -> None:
     """Measure a batcher: exit 0 done, 1 a gate failed, 75 one is undecided or invalid, 5 nothing measured, 2, 4 misuse."""
-    from batchproof.fixtures.bench.command import Options, run
+    from batchproof.bench.run import Options, run
 
     asked = (quick, work, only, slo_p99_ms, price_per_hour, currency, report, seed)
     raise typer.Exit(run(Options(_with_image(target, image), *asked)))
@@ -160,7 +160,7 @@ def tune(
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1729,
 ) -> None:
     """Find what serves most with p99 under SLO minus budget: exit 0 found, 1 nothing holds it, 75 undecided, 2, 4 misuse."""
-    from batchproof.fixtures.bench.tune_command import TuneOptions, run_tune
+    from batchproof.bench.tune.command import TuneOptions, run_tune
 
     asked = (slo_p99_ms, budget_ms, traffic, rate, work, max_batch, max_delay_ms, instances, seconds, quick)
     raise typer.Exit(run_tune(TuneOptions(_with_image(target, image), *asked, out, report, seed)))
@@ -175,8 +175,8 @@ def diff(
     save: Annotated[Path, typer.Option(help="Folder for the case in which they differ.")] = Path("reports/out/diff"),
 ) -> None:
     """Run the same cases on two targets and show where they first part: exit 0 the same, 1 different, 2 misuse."""
-    from batchproof.fixtures.case import Case, CaseError
-    from batchproof.fixtures.difference import compare, seeded
+    from batchproof.commands.diff import compare, seeded
+    from batchproof.fixtures.driving.case import Case, CaseError
 
     if len(target) != 2:
         _usage_error(f"diff needs two targets, not {len(target)}: --target reference --target triton")
@@ -194,7 +194,7 @@ def list_rules(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with every field.")] = False,
 ) -> None:
     """List the catalogue."""
-    from batchproof.fixtures.catalogue import SelectionError, select
+    from batchproof.fixtures.judging.catalogue import SelectionError, select
 
     try:
         chosen = select(patterns or (), profile)
@@ -210,7 +210,7 @@ def list_rules(
 @app.command()
 def lint(configs: Annotated[list[Path], typer.Argument(help="config.pbtxt files.")]) -> None:
     """Check config.pbtxt files: exit 0 when no MUST rule is broken, else 1."""
-    from batchproof.fixtures.linting import lint_files
+    from batchproof.commands.lint import lint_files
 
     raise typer.Exit(lint_files(configs))
 
@@ -224,10 +224,10 @@ def mutants(
     """Run every rule on every mutant and print the matrix: exit 1 if a kill set is not exact."""
     form = "json" if as_json else "markdown" if markdown else "text"
     if strength:
-        from batchproof.fixtures.strength import print_strength
+        from batchproof.commands.strength import print_strength
 
         raise typer.Exit(print_strength(form))
-    from batchproof.fixtures.matrix import print_matrix
+    from batchproof.commands.mutants import print_matrix
 
     raise typer.Exit(print_matrix(form))
 
@@ -252,7 +252,7 @@ def report(folders: Annotated[list[Path], typer.Argument(help="Report folders, o
 @app.command()
 def witness(folder: Annotated[Path, typer.Argument(help="An empty or new folder.")]) -> None:
     """Write a Triton model repository with the witness, for servers that load no models on demand."""
-    from batchproof.fixtures.repository import RepositoryError, write
+    from batchproof.commands.witness import RepositoryError, write
 
     try:
         names = write(folder)
@@ -277,7 +277,7 @@ def build_image(
     base: Annotated[Base, typer.Option(help="Root file system: Debian's, or this machine's Python.")] = Base.auto,
 ) -> None:
     """Make a CPU-only Triton image from the embedded server, without any registry."""
-    from batchproof.fixtures.image import print_build
+    from batchproof.targets.triton.image import print_build
 
     raise typer.Exit(print_build(tag, base.value))
 

@@ -5,10 +5,10 @@ from tempfile import TemporaryDirectory
 
 from example_batcher import Batcher
 
-from batchproof.fixtures.target import Kind, Request, Response, TargetInfo
-from batchproof.fixtures.targets.relay import relay
-from batchproof.fixtures.witness.probe import Witness, read_log, release
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.futures import relay
+from batchproof.targets.protocol import Kind, Request, Response, TargetInfo
+from batchproof.targets.witness.probe import Witness, read_log, release
 
 
 class Deployed:

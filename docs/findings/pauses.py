@@ -11,10 +11,10 @@ import sys
 from collections import Counter
 from itertools import pairwise
 
-from batchproof.fixtures.script import MS, Entered, Queued, Release, Send, Step
-from batchproof.fixtures.session import PATIENCE, Judging
-from batchproof.fixtures.targets import resolve
+from batchproof.fixtures.driving.script import MS, Entered, Queued, Release, Send, Step
+from batchproof.fixtures.judging.session import PATIENCE, Judging
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets import resolve
 
 
 def main() -> None:

@@ -7,11 +7,11 @@ from importlib.resources import files
 
 import pytest
 
-from batchproof.fixtures.catalogue import select
-from batchproof.fixtures.evidence import Text
-from batchproof.fixtures.script import MS
-from batchproof.fixtures.target import Unsupported
+from batchproof.fixtures.driving.script import MS
+from batchproof.fixtures.evidence.kinds import Text
+from batchproof.fixtures.judging.catalogue import select
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.protocol import Unsupported
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchproof.fixtures.script import HOUR, MS, Answered, Entered, Send, burst, lone, trickle
+from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Send, burst, lone, trickle
 from batchproof.reference_batcher import BatcherConfig
 
 DELAY = 200 * MS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchproof.fixtures.script import MS, Answered, Entered, Queued, Release, Script, Send, in_line, plugged
+from batchproof.fixtures.driving.script import MS, Answered, Entered, Queued, Release, Script, Send, in_line, plugged
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.reference_batcher.config import DELAY, REJECT, QueuePolicy
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchproof.fixtures.script import MS, Close, Entered, Queued, Release, Send, arrivals, gated
+from batchproof.fixtures.driving.script import MS, Close, Entered, Queued, Release, Send, arrivals, gated
 from batchproof.reference_batcher import BatcherConfig
 
 MIXED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=5 * MS)

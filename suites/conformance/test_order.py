@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchproof.fixtures.script import MS, Answered, Entered, Release, Script, Send, arrivals, gated
+from batchproof.fixtures.driving.script import MS, Answered, Entered, Release, Script, Send, arrivals, gated
 from batchproof.reference_batcher import BatcherConfig
 
 FOUR = BatcherConfig(max_batch_size=4)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchproof.fixtures.script import HOUR, MS, Answered, Queued, Script, Send, gated
+from batchproof.fixtures.driving.script import HOUR, MS, Answered, Queued, Script, Send, gated
 from batchproof.reference_batcher import BatcherConfig
 
 TICK = 1 * MS  # what is sent so much later shows which of the two it was that an answer waited for

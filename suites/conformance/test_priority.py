@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from batchproof.fixtures.script import HOUR, MS, Answered, Entered, Queued, Release, Script, Send, arrivals, gated
+from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Queued, Release, Script, Send, arrivals, gated
 from batchproof.reference_batcher import BatcherConfig
 
 LEVELS = BatcherConfig(max_batch_size=4, priority_levels=3, default_priority_level=2)

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from batchproof.fixtures.script import HOUR, MS, Answered, Entered, Queued, Script, Send, burst, gated
-from batchproof.fixtures.targets.witnessed import extra
+from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Queued, Script, Send, burst, gated
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.witness_model import extra
 
 DELAY = 200 * MS
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=DELAY, inputs=extra())

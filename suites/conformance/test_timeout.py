@@ -2,7 +2,19 @@
 
 import pytest
 
-from batchproof.fixtures.script import HOUR, MS, Answered, Entered, Queued, Release, Script, Send, in_line, lone, plugged
+from batchproof.fixtures.driving.script import (
+    HOUR,
+    MS,
+    Answered,
+    Entered,
+    Queued,
+    Release,
+    Script,
+    Send,
+    in_line,
+    lone,
+    plugged,
+)
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.reference_batcher.config import DELAY
 

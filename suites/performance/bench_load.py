@@ -8,14 +8,14 @@ from concurrent.futures import Future
 import numpy as np
 import pytest
 
-from batchproof.fixtures.bench.lag import answers_at_once
-from batchproof.fixtures.load.percentile import interval, percentile
-from batchproof.fixtures.load.recorder import Recorder
-from batchproof.fixtures.load.running import closed_loop, open_loop
-from batchproof.fixtures.load.samples import Samples
-from batchproof.fixtures.load.schedule import poisson
-from batchproof.fixtures.load.slo import below
+from batchproof.load.answers import Recorder
+from batchproof.load.punctuality import answers_at_once
+from batchproof.load.runs import closed_loop, open_loop
+from batchproof.load.samples import Samples
+from batchproof.load.schedule import poisson
 from batchproof.reference_batcher.virtual import VirtualClock
+from batchproof.stats.percentile import interval, percentile
+from batchproof.stats.slo import below
 
 COUNT = 10_000
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from batchproof.fixtures.loaded import MS, Loads, Part, every
-from batchproof.fixtures.trial import Slice
+from batchproof.fixtures.evidence.trial import Slice
+from batchproof.fixtures.loads import MS, Loads, Part, every
 from batchproof.reference_batcher import BatcherConfig
 
 CONFIG = BatcherConfig(max_batch_size=8)

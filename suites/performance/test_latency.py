@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from batchproof.fixtures.load.schedule import poisson
-from batchproof.fixtures.loaded import MS, SLOW, Part, every
-from batchproof.fixtures.oracle.curve import Curve
+from batchproof.bench.oracle.curve import Curve
+from batchproof.fixtures.loads import MS, SLOW, Part, every
+from batchproof.load.schedule import poisson
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.reference_batcher.simulation import simulate
 from batchproof.suites.performance.rounds import CONFIG, LONE_NS, SINGLE

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from batchproof.fixtures.evidence import Difference
-from batchproof.fixtures.load.running import closed_loop
-from batchproof.fixtures.script import MS
-from batchproof.fixtures.target import Unsupported
+from batchproof.fixtures.driving.script import MS
+from batchproof.fixtures.evidence.kinds import Difference
+from batchproof.load.runs import closed_loop
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.protocol import Unsupported
 
 CONFIG = BatcherConfig(max_batch_size=8, max_queue_delay_ns=20 * MS)
 PIXELS = 64
@@ -22,7 +22,7 @@ def test_outputs_unchanged(judging, judge):
         raise Unsupported("torch")
     import torch
 
-    from batchproof.fixtures.bench.resnet import resnet50
+    from batchproof.load.resnet import resnet50
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model, batches = resnet50().to(device), []

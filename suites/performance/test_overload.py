@@ -2,8 +2,8 @@
 
 import pytest
 
-from batchproof.fixtures.driver import NotObservable
-from batchproof.fixtures.loaded import MS, SLOW, Part, every
+from batchproof.fixtures.driving.driver import NotObservable
+from batchproof.fixtures.loads import MS, SLOW, Part, every
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.suites.performance.rounds import CONFIG, LONE_NS, SINGLE
 

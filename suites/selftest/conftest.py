@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from batchproof.fixtures.bench.bench import Bench
-from batchproof.fixtures.bench.record import Record
-from batchproof.fixtures.targets import resolve
+from batchproof.bench.measurement import Bench
+from batchproof.bench.record import Record
+from batchproof.targets import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from batchproof.fixtures.target import Kind, Refused, Request, Response, TargetError, TargetInfo, Unsupported
-from batchproof.fixtures.targets.virtual import VirtualTarget
-from batchproof.fixtures.witness.probe import INFO
+from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo, Unsupported
+from batchproof.targets.virtual import VirtualTarget
+from batchproof.targets.witness.probe import INFO
 
 MS = 1_000_000
 HOSTILE = "\x1b[31mno\x1b[0m <script>alert(1)</script> \u202e`rm`\x07 | **4** rows"

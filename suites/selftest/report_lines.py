@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from batchproof.fixtures.timeline import Execution, Seen, Sent, Stall, Timeline
+from batchproof.fixtures.evidence.timeline import Execution, Seen, Sent, Timeline
+from batchproof.host.stalls import Stall
 from batchproof.reports import reading
 from batchproof.reports.reading import Report
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from batchproof.fixtures.load.samples import OUTCOMES, Samples
+from batchproof.load.samples import OUTCOMES, Samples
 
 MS = 1_000_000
 

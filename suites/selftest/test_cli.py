@@ -19,11 +19,11 @@ from typer.testing import CliRunner
 
 from batchproof import __version__
 from batchproof.cli import app
-from batchproof.fixtures.catalogue import profiles, rules
-from batchproof.fixtures.declared import DeclarationError, known_issues, with_claims
-from batchproof.fixtures.target import TargetError
-from batchproof.fixtures.targets import resolve
+from batchproof.fixtures.judging.catalogue import profiles, rules
+from batchproof.fixtures.judging.declarations import DeclarationError, known_issues, with_claims
 from batchproof.reports.reading import read
+from batchproof.targets import resolve
+from batchproof.targets.protocol import TargetError
 
 LIARS = "batchproof.suites.selftest.liars"
 CONFIGS = Path(str(files("batchproof") / "suites" / "config"))

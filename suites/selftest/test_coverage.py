@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from batchproof.fixtures.catalogue import rules
+from batchproof.fixtures.judging.catalogue import rules
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 RULE = re.compile(r"\b(?:DB|CFG|PERF)-[A-Z]+-\d{3}\b")

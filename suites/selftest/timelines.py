@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from batchproof.fixtures.evidence import Evidence
-from batchproof.fixtures.script import MS
-from batchproof.fixtures.timeline import Execution, Seen, Sent, Stall, Timeline
-from batchproof.fixtures.trial import Slice, Trial
-from batchproof.fixtures.verdicts import Verdict
+from batchproof.fixtures.driving.script import MS
+from batchproof.fixtures.evidence.kinds import Evidence
+from batchproof.fixtures.evidence.timeline import Execution, Seen, Sent, Timeline
+from batchproof.fixtures.evidence.trial import Slice, Trial
+from batchproof.fixtures.judging.verdicts import Verdict
+from batchproof.host.stalls import Stall
 
 PASS, FAIL, INCONCLUSIVE, ERROR = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.ERROR
 Cases = list[tuple[str, str, Verdict, str, Evidence]]  # rule, what it shows, verdict, part of `actual`, evidence

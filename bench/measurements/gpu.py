@@ -1,0 +1,154 @@
+"""The same on CUDA: batches of a torch model with their copies, pinned or not, on one stream and on two; utilisation.
+
+Where there is no CUDA this is skipped with the reason. Times are the host's, from the copy in to the result on the
+host, as a client would wait for it; before each, the device is idle. First runs of each size warm up: kernels are chosen
+and loaded.
+"""
+
+from __future__ import annotations
+
+import statistics
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import metadata
+from importlib.util import find_spec
+from typing import Any
+
+from batchproof.bench.measurement import Bench, Result
+from batchproof.bench.oracle.curve import Curve
+from batchproof.load.workload import MS, WORKS, Skipped
+
+SIZES = (1, 8, 32, 128)
+ROUNDS = (30, 10)  # full, quick
+WARM_UP = 5
+FLOW_S = (5.0, 1.0)
+SAMPLED_S = 0.05
+
+
+def unavailable() -> str:
+    """Return why there is no CUDA here, or nothing."""
+    if find_spec("torch") is None:
+        return "torch is not installed: pip install 'batchproof[reference]'"
+    if (version := metadata.version("torch")).endswith("+cpu"):  # known without the seconds that its import takes
+        return f"torch {version} is built without CUDA"
+    import torch
+
+    return "" if torch.cuda.is_available() else "no CUDA device is to be seen"
+
+
+def measure(bench: Bench) -> Result:
+    """Measure each torch model under load, or all of them if none is."""
+    if why := unavailable():
+        raise Skipped(why)
+    import torch
+
+    names = [work.model for work in bench.works if work.model] or [work.model for work in WORKS.values() if work.model]
+    device = torch.cuda.get_device_name()
+    models = {name: _model(bench, name) for name in names}
+    return {
+        "valid": True,
+        "reasons": [],
+        "verdict": "",
+        "headline": f"{device}: " + "; ".join(f"{name}: {one['knee']['reason']}" for name, one in models.items()),
+        "tables": [_table(name, one) for name, one in models.items()],
+        "device": device,
+        "models": models,
+    }
+
+
+def _model(bench: Bench, name: str) -> Result:
+    import torch
+
+    from batchproof.load.models import build
+
+    make_stream: Any = torch.cuda.Stream  # its constructor has no types
+
+    module, inputs = build(name, "cuda")
+    points = []
+    for rows in SIZES:
+        bench.say(f"{name} on CUDA: batches of {rows}")
+        host = inputs(rows)
+        pinned = host.pin_memory()
+        streams = [make_stream(), make_stream()]
+        plain_ns = _timed(partial(_run, module, host, streams[0]), bench)
+        pinned_ns = _timed(partial(_run, module, pinned, streams[0]), bench)
+        alone, both = (_flow([partial(_run, module, pinned, on) for on in some], bench) for some in (streams[:1], streams))
+        points.append(
+            {
+                "rows": rows,
+                "tau_ns": pinned_ns,
+                "unpinned_ns": plain_ns,
+                "rows_per_s_1_stream": rows * alone[0],
+                "rows_per_s_2_streams": rows * both[0],
+                "utilisation_percent": both[1],
+            }
+        )
+    curve = Curve(SIZES, tuple(int(point["tau_ns"] or 1) for point in points))
+    return {"points": points, "knee": vars(curve.knee())}
+
+
+def _run(module: Any, batch: Any, stream: Any) -> None:
+    import torch
+
+    with torch.inference_mode(), torch.cuda.stream(stream):
+        module(batch.to("cuda", non_blocking=True)).to("cpu")  # waits for the stream, and for nothing else
+
+
+def _timed(run: Callable[[], None], bench: Bench) -> int:
+    """Return the median time of a run in ns."""
+    import torch
+
+    for _ in range(WARM_UP):
+        run()
+    times = []
+    for _ in range(ROUNDS[int(bench.quick)]):
+        torch.cuda.synchronize()
+        start_ns = time.perf_counter_ns()
+        run()
+        times.append(time.perf_counter_ns() - start_ns)
+    return max(1, round(statistics.median(times)))
+
+
+def _flow(runs: Sequence[Callable[[], None]], bench: Bench) -> tuple[float, float | None]:
+    """Run each over and over on a thread of its own; return runs a second in all, and the mean utilisation in percent."""
+    end = time.monotonic() + FLOW_S[int(bench.quick)]
+    counts = [0] * len(runs)
+
+    def go(at: int) -> None:
+        while time.monotonic() < end:
+            runs[at]()
+            counts[at] += 1
+
+    threads = [threading.Thread(target=go, args=(at,), daemon=True) for at in range(len(runs))]
+    started = time.monotonic()
+    for thread in threads:
+        thread.start()
+    used = []
+    while any(thread.is_alive() for thread in threads):
+        used.append(_utilisation())
+        time.sleep(SAMPLED_S)
+    took_s = time.monotonic() - started
+    known = [percent for percent in used if percent is not None]
+    return sum(counts) / took_s, statistics.fmean(known) if known else None
+
+
+def _utilisation() -> float | None:
+    """Return the device's utilisation in percent, where NVIDIA's management library can be asked."""
+    import torch
+
+    try:
+        return float(torch.cuda.utilization())
+    except Exception:  # pynvml is absent, or the driver does not tell
+        return None
+
+
+def _table(name: str, one: Result) -> dict[str, Any]:
+    rows = [
+        [p["rows"], p["tau_ns"] / MS, p["unpinned_ns"] / MS, p["rows_per_s_1_stream"], p["rows_per_s_2_streams"],
+         p["utilisation_percent"]]
+        for p in one["points"]
+    ]  # fmt: skip
+    heads = ["rows", "latency ms", "not pinned ms", "requests/s, 1 stream", "2 streams", "utilisation %"]
+    return {"title": f"{name} on CUDA", "heads": heads, "rows": rows, "note": f"{one['knee']['reason']}."}

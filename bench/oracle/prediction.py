@@ -1,0 +1,217 @@
+"""What a run should have given: the very same schedule played to the simulator, and the two held against each other.
+
+The same arrivals on both sides leave no sampling noise between them, so seconds of load are enough to see a few percent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from batchproof.bench.oracle.curve import Curve
+from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.reference_batcher.simulation import NEVER, Simulated, simulate, simulate_closed
+from batchproof.stats.percentile import percentile
+
+if TYPE_CHECKING:
+    from batchproof.load.runs import Run
+    from batchproof.reference_batcher.simulated import Ints
+
+# How much slower than its oracle a target may be. Measured: with the service time's overrun known, the threaded reference
+# took 0.9 to 3.0 % longer in the mean than the same schedule simulated, at up to 0.9 of capacity; 5 % leaves as much again.
+# A server behind a wire has threads, queues and copies of its own in the way that the curve of its batches does not show.
+MARGINS = {"reference": 0.05, "virtual": 0.05, "triton": 0.15}
+MARGIN = 0.15
+# Waiting grows as 1 / (1 - load): above this a service time that is 1 % off moves the mean by 10 % and more.
+HIGHEST_LOAD = 0.9
+AS_PREDICTED, SLOWER, FASTER, UNJUDGED = "AS PREDICTED", "SLOWER", "FASTER", "UNJUDGED"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A configuration under a load, as simulated.
+
+    kind: "open" or "closed". load: offered rate over what the instances can serve at most (closed: 1.0). throughput:
+    answers/s while load was offered. mean_ns: over what is answered. p50_ns, p99_ns: nearest rank over all requests, None
+    where so many get no answer. mean_batch: rows. simulated: every request.
+    """
+
+    config: BatcherConfig
+    kind: str
+    requests: int
+    load: float
+    throughput: float
+    mean_ns: float | None
+    p50_ns: int | None
+    p99_ns: int | None
+    mean_batch: float
+    refused: int
+    expired: int
+    simulated: Simulated = field(repr=False, compare=False)
+
+    def summary(self) -> dict[str, Any]:
+        """Return JSON data: all but the requests."""
+        names = ("kind", "requests", "load", "throughput", "mean_ns", "p50_ns", "p99_ns", "mean_batch", "refused", "expired")
+        return {name: getattr(self, name) for name in names}
+
+
+def predict(
+    config: BatcherConfig,
+    curve: Curve,
+    due_ns: Sequence[int] | Ints,
+    *,
+    overrun_ns: int = 0,
+    way_ns: int = 0,
+    end_ns: int = 0,
+    rows: Sequence[int] | None = None,
+    priorities: Sequence[int] | None = None,
+    timeouts_ns: Sequence[int] | None = None,
+) -> Prediction:
+    """Play a schedule: due_ns int64 [n], ascending; rows, priorities, timeouts_ns of each request as in `simulate`.
+
+    overrun_ns: what a full batch keeps its instance busy beyond the curve (taking requests in, cutting up the answer), and a
+    smaller one in proportion to its rows. way_ns: what a request takes beyond its batch and keeps nobody busy (the wire
+    there and back). end_ns: when load ends (0: with the last request).
+    """
+    due = np.asarray(due_ns, dtype=np.int64)
+    tau_ns = _table(curve, config, overrun_ns)
+    played = simulate(config, due, tau_ns, rows=rows, priorities=priorities, timeouts_ns=timeouts_ns)
+    length_ns = end_ns or (int(due[-1]) if due.size else 0)
+    offered = (sum(rows) if rows is not None else due.size) / length_ns * 1e9 if length_ns else 0.0
+    load = offered / Curve(tuple(range(1, len(tau_ns))), tau_ns[1:]).limit(config.max_batch_size, config.instances)
+    return _prediction(config, "open", played, load, length_ns, way_ns)
+
+
+def predict_closed(
+    config: BatcherConfig,
+    curve: Curve,
+    clients: int,
+    requests: int,
+    *,
+    overrun_ns: int = 0,
+    way_ns: int = 0,
+    answers_first: bool = False,
+) -> Prediction:
+    """Play a closed loop of `clients` until `requests` were sent; the rest is as in `predict` and `simulate_closed`.
+
+    way_ns adds to the latency here and does not slow the clients down: only where clients are plenty is that so.
+    """
+    tau_ns = _table(curve, config, overrun_ns)
+    played = simulate_closed(config, clients, requests, tau_ns, answers_first=answers_first)
+    over_ns = int(played.due_ns[-1]) if requests > clients else int(played.done_ns[played.answered].max(initial=1))
+    return _prediction(config, "closed", played, 1.0, over_ns, way_ns)
+
+
+def overrun(config: BatcherConfig, throughput: float, promised: float) -> int:
+    """Return what a full batch took beyond its curve in a saturated run, in ns; not below 0, and 0 if nothing is known.
+
+    throughput: measured, answers/s. promised: of the same closed loop on the bare curve, which is what that run is judged
+    by. Near the capacity waiting grows with 1 / (1 - load): without this, open loops name the same loss again, magnified.
+    """
+    if not (throughput and promised):
+        return 0
+    return max(0, round(config.max_batch_size * config.instances * (1 / throughput - 1 / promised) * 1e9))
+
+
+def way(config: BatcherConfig, lone_ns: float, overrun_ns: int) -> int:
+    """Return what a lone request takes beyond its batch and keeps nobody busy, in ns: all it takes, less its overrun."""
+    return max(0, round(lone_ns - overrun_ns / config.max_batch_size))
+
+
+def compare(prediction: Prediction, run: Run, margin: float = MARGIN) -> dict[str, Any]:
+    """Hold a measured run against its prediction; JSON data.
+
+    ratios: measured over predicted, of throughput, mean, p50 and p99 (None where either has none). verdict: SLOWER if the
+    mean latency of an open loop, or the throughput of a closed or overloaded one, is worse than predicted by more than
+    `margin` (see MARGINS, `margin_of`); FASTER if it is as much better, which no target can be: the curve is wrong then;
+    UNJUDGED (with `why`) where the run is invalid, the load lies between 0.9 and 1, or not all was answered. finding: what
+    a person should read, empty unless SLOWER or FASTER. lost: the share of its capacity or time that the target loses.
+    """
+    latency_ns = run.samples.latency_ns
+    answered = latency_ns[latency_ns < NEVER]
+    measured = {
+        "throughput": run.throughput,
+        "mean_ns": float(answered.mean()) if answered.size else None,
+        "p50_ns": _percentile(latency_ns, 50),
+        "p99_ns": _percentile(latency_ns, 99),
+    }
+    ratios = {name: _ratio(value, getattr(prediction, name)) for name, value in measured.items()}
+    saturated = prediction.kind == "closed" or prediction.load > 1
+    slowness = _inverse(ratios["throughput"]) if saturated else ratios["mean_ns"]
+    why = _unjudged(prediction, run, slowness, answered.size, saturated=saturated)
+    verdict, finding = UNJUDGED if why else AS_PREDICTED, ""
+    lost = 1 - 1 / slowness if slowness else None
+    if not why and slowness:
+        what = "requests per second are" if saturated else "answers take"
+        ratio = 1 / slowness if saturated else slowness
+        low, high = 1 / (1 + margin), 1 + margin
+        said = f"{what} {ratio:.2f} times what the same load gives in the simulator (allowed: {low:.2f} to {high:.2f})"
+        if slowness > high:
+            verdict, finding = SLOWER, f"loses {lost:.0%} somewhere: {said}"
+        elif slowness < low:
+            verdict, finding = FASTER, f"faster than its own service times allow, so these are wrong: {said}"
+    predicted = prediction.summary()
+    return {"verdict": verdict, "why": why, "finding": finding, "lost": lost, "margin": margin} | {
+        "ratios": ratios,
+        "predicted": predicted,
+        "measured": measured,
+    }
+
+
+def margin_of(target: str) -> float:
+    """Return the margin of a target by its name: its own, that of its family (`triton-docker`), or 15 %."""
+    return MARGINS.get(target.partition("-")[0].partition(":")[0], MARGIN)
+
+
+def _prediction(config: BatcherConfig, kind: str, played: Simulated, load: float, length_ns: int, way_ns: int) -> Prediction:
+    answered = played.answered
+    latency_ns = np.where(answered, np.where(answered, played.latency_ns, 0) + way_ns, NEVER)
+    in_time = np.count_nonzero(answered & (np.where(answered, played.done_ns, 0) + way_ns <= length_ns))
+    return Prediction(
+        config,
+        kind,
+        played.due_ns.size,
+        load,
+        float(in_time) * 1e9 / length_ns if length_ns else 0.0,
+        float(latency_ns[answered].mean()) if answered.any() else None,
+        _percentile(latency_ns, 50),
+        _percentile(latency_ns, 99),
+        played.mean_batch,
+        int(played.refused.sum()),
+        int(played.expired.sum()),
+        played,
+    )
+
+
+def _table(curve: Curve, config: BatcherConfig, overrun_ns: int) -> tuple[int, ...]:
+    table = curve.table(config.max_batch_size)
+    return tuple(tau_ns + round(overrun_ns * rows / config.max_batch_size) for rows, tau_ns in enumerate(table))
+
+
+def _percentile(latency_ns: Ints, percent: float) -> int | None:
+    found = percentile(latency_ns, percent) if latency_ns.size else NEVER
+    return None if found == NEVER else found
+
+
+def _ratio(measured: float | None, predicted: float | None) -> float | None:
+    return measured / predicted if measured is not None and predicted else None
+
+
+def _inverse(ratio: float | None) -> float | None:
+    return 1 / ratio if ratio else None
+
+
+def _unjudged(prediction: Prediction, run: Run, slowness: float | None, answered: int, *, saturated: bool) -> str:
+    if not run.validity.valid:
+        return f"the run is invalid: {'; '.join(run.validity.reasons)}"
+    if slowness is None:
+        return "nothing was answered"
+    if not saturated and round(prediction.load, 6) > HIGHEST_LOAD:
+        return f"load {prediction.load:.2f} is so near to capacity that any error of the curve decides"
+    expected = prediction.requests - prediction.refused - prediction.expired
+    if not saturated and answered < expected:
+        return f"{expected - answered} of {expected} requests were not answered: their latency has no mean"
+    return ""

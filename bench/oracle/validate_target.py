@@ -1,0 +1,138 @@
+"""A target against its oracle: `python -m batchproof.bench.oracle.validate_target --target reference` prints the table.
+
+The witness takes a known time, 20 ms + 2 ms a row where nothing else is asked for: long enough that a host which is late by
+a millisecond now and then moves a result by little. Three steps for each configuration:
+
+1. Lone requests and a saturated closed loop say what the target adds: `overrun` keeps the instance busy (what a full batch
+   takes beyond its curve; a smaller one less, by its rows), `way` does not (the rest of what a lone request takes). The
+   closed loop is judged against the bare curve, so an overrun that costs more than the margin is a finding and not hidden
+   in a calibration.
+2. Poisson arrivals at 0.3, 0.6, 0.8 and 0.9 of what it can serve then.
+3. The very same arrivals are played to the simulator, and the two are compared.
+
+What is INVALID is measured again, up to four times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+
+from batchproof.bench.oracle.curve import Curve
+from batchproof.bench.oracle.prediction import UNJUDGED, compare, margin_of, overrun, predict, predict_closed, way
+from batchproof.host.clock import Clock, HostClock
+from batchproof.load.runs import Run, closed_loop, open_loop, until_valid
+from batchproof.load.schedule import Schedule, constant, poisson
+from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.targets import resolve
+from batchproof.targets.lifecycle import finish
+from batchproof.targets.protocol import Request, Target
+
+MS = 1_000_000
+BASE_NS, ROW_NS, SIZE = 20 * MS, 2 * MS, 8
+DELAY_SHARES = (0.0, 0.5)  # of base_ns: none, and one that matters
+LOADS = (0.3, 0.6, 0.8, 0.9)
+LONE = 20
+ATTEMPTS = 5
+WAIT_NS = 30_000 * MS
+Submit = Callable[[int], "Future[Any]"]
+
+
+def against(
+    target: Target, *, base_ns: int = BASE_NS, row_ns: int = ROW_NS, seconds: float = 20.0, seed: int = 1729
+) -> Iterator[dict[str, Any]]:
+    """Yield one comparison (`prediction.compare`) a run, with `delay_ns`, `asked`, `overrun_ns` and `way_ns` beside it.
+
+    base_ns + b * row_ns: what a batch of b rows takes. TargetError and Unsupported as `Target.deploy`.
+    """
+    curve, margin = Curve.affine(base_ns, row_ns, range(1, SIZE + 1)), margin_of(target.info.name)
+    for delay_ns in (round(share * base_ns) for share in DELAY_SHARES):
+        config = BatcherConfig(max_batch_size=SIZE, max_queue_delay_ns=delay_ns)
+        deployment = target.deploy(config)
+        clock: Clock = getattr(deployment, "clock", None) or HostClock()
+        serials = itertools.count(1)
+
+        def submit(_number: int, deployment: Any = deployment, serials: Any = serials) -> Future[Any]:
+            ask = Request("load", next(serials), work_ns=base_ns, row_work_ns=row_ns)
+            return deployment.submit(ask)  # type: ignore[no-any-return]
+
+        try:
+            lone = _open(submit, clock, constant(1e9 / (5 * curve.at(SIZE) + delay_ns), _lone_s(curve, delay_ns)))
+            closed = _closed(submit, clock, seconds)
+            told = predict_closed(config, curve, 2 * SIZE, max(closed.samples.count, 2 * SIZE))
+            overrun_ns = overrun(config, closed.throughput, told.throughput)
+            way_ns = way(config, float(np.median(lone.samples.latency_ns)) - curve.at(1) - delay_ns, overrun_ns)
+            facts = {"delay_ns": delay_ns, "overrun_ns": overrun_ns, "way_ns": way_ns}
+            yield {"asked": f"{2 * SIZE} clients"} | facts | compare(told, closed, margin)
+            served = SIZE / (curve.at(SIZE) + overrun_ns) * 1e9
+            for load in LOADS:
+                rate = load * served
+                schedule = poisson(rate, int(rate * seconds) / rate, seed, exact=True)  # no request over the load
+                run = _open(submit, clock, schedule)
+                due_ns, end_ns = schedule.due_ns, schedule.end_ns
+                predicted = predict(config, curve, due_ns, overrun_ns=overrun_ns, way_ns=way_ns, end_ns=end_ns)
+                yield {"asked": f"load {load}"} | facts | _trusted(compare(predicted, run, margin), lone, closed)
+        finally:
+            finish(deployment)
+
+
+def _lone_s(curve: Curve, delay_ns: int) -> float:
+    return LONE * (5 * curve.at(SIZE) + delay_ns) / 1e9
+
+
+def _open(submit: Submit, clock: Clock, schedule: Schedule) -> Run:
+    return until_valid(lambda: open_loop(submit, clock, schedule, wait_ns=WAIT_NS), ATTEMPTS)
+
+
+def _closed(submit: Submit, clock: Clock, seconds: float) -> Run:
+    return until_valid(lambda: closed_loop(submit, clock, 2 * SIZE, wait_ns=WAIT_NS, seconds=seconds), ATTEMPTS)
+
+
+def _trusted(found: dict[str, Any], *calibrations: Run) -> dict[str, Any]:
+    """What was predicted from an invalid calibration judges nobody."""
+    if all(run.valid for run in calibrations):
+        return found
+    return found | {"verdict": UNJUDGED, "finding": "", "why": found["why"] or "the runs that calibrate it are invalid"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table as Markdown; return 1 if the target is slower than its oracle, 75 if nothing could be judged."""
+    parser = argparse.ArgumentParser(prog="python -m batchproof.bench.oracle.validate_target", description=__doc__)
+    parser.add_argument("--target", default="reference", help="reference, virtual, triton, module:attribute, ...")
+    parser.add_argument("--base-ms", type=float, default=BASE_NS / MS, help="of a batch")
+    parser.add_argument("--row-ms", type=float, default=ROW_NS / MS, help="of each row in it")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each run")
+    parser.add_argument("--seed", type=int, default=1729)
+    asked = parser.parse_args(arguments)
+    target = resolve(asked.target)
+    verdicts, notes = set(), []
+    info = target.info
+    base_ns, row_ns = round(asked.base_ms * MS), round(asked.row_ms * MS)
+    print(
+        f"{info.name} {info.version}: {asked.base_ms:g} ms + {asked.row_ms:g} ms a row, max batch {SIZE}, seed {asked.seed}"
+    )
+    print("\n| delay ms | load | overrun us | way us | throughput | mean | p50 | p99 | verdict |\n|" + "---|" * 9)
+    try:
+        for one in against(target, base_ns=base_ns, row_ns=row_ns, seconds=asked.seconds, seed=asked.seed):
+            ratios = " | ".join("-" if ratio is None else f"{ratio:.3f}" for ratio in one["ratios"].values())
+            added = f"{one['overrun_ns'] / 1e3:.0f} | {one['way_ns'] / 1e3:.0f}"
+            print(f"| {one['delay_ns'] / MS:g} | {one['asked']} | {added} | {ratios} | {one['verdict']} |", flush=True)
+            verdicts.add(one["verdict"])
+            notes += [f"{one['asked']}, {one['delay_ns'] / MS:g} ms: {one['finding'] or one['why']}"] * (
+                one["verdict"] != "AS PREDICTED"
+            )
+    finally:
+        getattr(target, "close", lambda: None)()
+    print("\nratios: measured over simulated, on the same arrivals")
+    print("\n".join(notes))
+    return 1 if "SLOWER" in verdicts else 75 * (verdicts <= {"UNJUDGED"})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,215 @@
+"""Theory against simulation: `python -m batchproof.bench.oracle.validate_theory` prints the table.
+
+Each point is simulated with 20 independent seeds; the means of the 20 runs are independent, so their own spread gives the
+Monte-Carlo error. A point disagrees if theory is further away than t(19 degrees, two-sided 1e-5) = 5.95 such errors. Of
+tables with a hundred numbers that are all right, fewer than 1 in 1000 would show one that disagrees.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from batchproof.bench.oracle import chains, theory
+from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.reference_batcher.simulation import Simulated, simulate, simulate_closed
+from batchproof.stats.percentile import percentile
+
+SEEDS = 20
+CRITICAL = 5.95  # Student t, 19 degrees of freedom, two-sided 1e-5
+REQUESTS = 50_000
+WARM = 1500  # requests that come before: until the queue has forgotten that it began empty
+TAIL = 50  # requests that come after: the last of all wait for company that does not come
+MS = 1e6
+BASE_NS, ROW_NS = 2_000_000, 200_000
+ROUNDING = 2.0  # ns: the simulator's time is whole
+SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Point:
+    """A configuration under Poisson arrivals: what theory says of it, by name, and how to read that off a simulation."""
+
+    what: str
+    at: str
+    config: BatcherConfig
+    tau_ns: tuple[int, ...]
+    rate: float
+    theory: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number on both sides: ns, or rows of a batch (`batch`). error: of the simulated mean, one sigma."""
+
+    what: str
+    at: str
+    name: str
+    theory: float
+    simulated: float
+    error: float
+
+    @property
+    def agrees(self) -> bool:
+        """Theory lies within the simulation's own error."""
+        floor = SLACK * self.theory if self.name == "batch" else ROUNDING
+        return abs(self.simulated - self.theory) <= CRITICAL * self.error + floor
+
+    @property
+    def sigmas(self) -> float:
+        """How many errors apart."""
+        return (self.simulated - self.theory) / self.error if self.error else 0.0
+
+
+def points() -> Iterator[Point]:
+    """Every open-loop point of the table."""
+    yield from _one_at_a_time()
+    yield from _greedy()
+    yield from _delayed()
+    yield from _windows()
+
+
+def measured(point: Point, seed: int, requests: int) -> dict[str, float]:
+    """Simulate a point once, and read from so many requests in its middle what theory names."""
+    gaps = np.random.default_rng(seed).exponential(1e9 / point.rate, WARM + requests + TAIL)
+    played = simulate(point.config, np.cumsum(gaps).astype(np.int64), point.tau_ns)
+    steady = slice(WARM, WARM + requests)
+    return {name: READ[name](played, steady) for name in point.theory}
+
+
+def rows(point: Point, seed: int, requests: int = REQUESTS) -> list[Row]:
+    """Hold a point against 20 simulations, with seeds derived from `seed`."""
+    seeds = np.random.SeedSequence([seed, *point.at.encode(), *point.what.encode()]).generate_state(SEEDS)
+    runs = [measured(point, int(one), requests) for one in seeds]
+    found = []
+    for name, expected in point.theory.items():
+        values = [run[name] for run in runs]
+        error = statistics.stdev(values) / SEEDS**0.5
+        found.append(Row(point.what, point.at, name, expected, statistics.fmean(values), error))
+    return found
+
+
+def closed_rows(rounds: int = 500, max_batch: int = 8) -> list[Row]:
+    """Hold the closed loop against the simulation. There is no chance in it: the rates, in 1/s, must be equal."""
+    tau_ns, found = line(max_batch), []
+    for clients in (1, 2, 4, 8, 12, 16, 24):
+        played = simulate_closed(BatcherConfig(max_batch_size=max_batch), clients, clients * rounds, tau_ns)
+        starts, sizes = played.batch_start_ns, played.sizes
+        first = len(starts) // 4
+        last = first + (len(starts) // 2 // CYCLE) * CYCLE
+        served = float(sizes[first:last].sum()) / float(starts[last] - starts[first]) * 1e9
+        exact = theory.closed_loop(clients, BASE_NS, ROW_NS, max_batch)
+        found.append(Row("closed loop", f"{clients} clients, M {max_batch}", "rate", exact, served, 0.0))
+    return found
+
+
+CYCLE = 2  # the batches of two cohorts
+
+
+def line(max_batch: int) -> tuple[int, ...]:
+    """Service times of 2 ms + 0.2 ms a row, indexed by rows."""
+    return tuple(BASE_NS + ROW_NS * size for size in range(max_batch + 1))
+
+
+def _batch(played: Simulated, steady: slice) -> float:
+    first_ns, *_, last_ns = played.due_ns[steady].tolist()
+    return float(played.sizes[(played.batch_start_ns > first_ns) & (played.batch_start_ns <= last_ns)].mean())
+
+
+def _percentile(percent: int) -> Read:
+    return lambda played, steady: float(percentile(played.latency_ns[steady], percent))
+
+
+Read = Callable[[Simulated, slice], float]
+READ: dict[str, Read] = {
+    "mean": lambda played, steady: float(played.latency_ns[steady].mean()),
+    **{f"p{percent}": _percentile(percent) for percent in (50, 90, 99)},
+    "wait": lambda played, steady: float((played.start_ns - played.due_ns)[steady].mean()),
+    "batch": _batch,
+}
+
+
+def _one_at_a_time() -> Iterator[Point]:
+    service = 2_000_000
+    for load in (0.5, 0.7, 0.9):
+        rate = load / service * 1e9
+        told = {"mean": theory.md1_mean_ns(rate, service)}
+        # At load 0.5 the median sits at the very edge of the atom at the service time, where no sample median is unbiased.
+        percents = (90, 99) if load == 0.5 else (50, 90, 99)
+        told |= {f"p{percent}": theory.md1_percentile_ns(rate, service, percent) for percent in percents}
+        yield Point("one at a time (M/D/1)", f"load {load}", BatcherConfig(max_batch_size=1), (0, service), rate, told)
+
+
+def _greedy() -> Iterator[Point]:
+    tau = line(8)
+    capacity = 8 / tau[8] * 1e9
+    for load in (0.1, 0.3, 0.5, 0.7, 0.8, 0.9):
+        told = _means(chains.bulk(load * capacity, tau, 8))
+        yield Point("greedy, M 8", f"load {load}", BatcherConfig(max_batch_size=8), tau, load * capacity, told)
+    for load, least in ((0.3, 8), (0.7, 8), (0.9, 8), (0.5, 4)):
+        told = _means(chains.bulk(load * capacity, tau, 8, least))
+        sizes = tuple(range(least, 9))
+        config = BatcherConfig(max_batch_size=8, preferred_batch_size=sizes, max_queue_delay_ns=10**15)
+        yield Point(f"at least {least}, M 8", f"load {load}", config, tau, load * capacity, told)
+    wide = line(512)
+    for rate in (50.0, 200.0, 500.0, 1000.0, 2000.0, 4000.0):
+        told = _means(chains.unlimited(rate, BASE_NS, ROW_NS))
+        yield Point("greedy, no limit (Inoue)", f"{rate:.0f}/s", BatcherConfig(max_batch_size=512), wide, rate, told)
+
+
+def _delayed() -> Iterator[Point]:
+    tau = line(8)
+    capacity = 8 / tau[8] * 1e9
+    for load in (0.1, 0.3, 0.5, 0.7, 0.9):
+        for delay_ns in (200_000, 1_000_000, 3_000_000):
+            told = _means(chains.delayed(load * capacity, tau, 8, delay_ns))
+            config = BatcherConfig(max_batch_size=8, max_queue_delay_ns=delay_ns)
+            yield Point("Triton's rule, M 8", f"load {load}, {delay_ns / MS:g} ms", config, tau, load * capacity, told)
+
+
+def _windows() -> Iterator[Point]:
+    for rate, size, delay_ns in ((1000.0, 8, 2_000_000), (5000.0, 16, 2_000_000), (300.0, 4, 10_000_000)):
+        told = theory.window(rate, size, delay_ns)
+        config = BatcherConfig(max_batch_size=size, max_queue_delay_ns=delay_ns)
+        at = f"{rate:.0f}/s, M {size}, {delay_ns / MS:g} ms"
+        yield Point(
+            "window alone", at, config, (1,) * (size + 1), rate, {"wait": told.mean_wait_ns, "batch": told.mean_batch}
+        )
+
+
+def _means(steady: chains.Steady) -> dict[str, float]:
+    return {"mean": steady.mean_ns, "batch": steady.mean_batch}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table as Markdown; return 1 if a row disagrees."""
+    parser = argparse.ArgumentParser(prog="python -m batchproof.bench.oracle.validate_theory", description=__doc__)
+    parser.add_argument("--requests", type=int, default=REQUESTS, help="of each of the 20 runs of a point")
+    parser.add_argument("--seed", type=int, default=1729)
+    asked = parser.parse_args(arguments)
+    print(f"20 seeds of {asked.requests} requests a point, seed {asked.seed}; tau(b) = 2 ms + 0.2 ms b, M/D/1: 2 ms")
+    print("\n| queue | at | what | theory | simulated | +- 1 sigma | sigmas apart |\n|---|---|---|---|---|---|---|")
+    wrong = 0
+    for row in _all(asked.seed, asked.requests):
+        wrong += not row.agrees
+        unit = {"batch": 1.0, "rate": 1.0}.get(row.name, MS)
+        name = {"batch": "rows of a batch", "rate": "requests/s"}.get(row.name, f"{row.name}, ms")
+        figures = " | ".join(f"{value / unit:.4f}" for value in (row.theory, row.simulated, row.error))
+        print(f"| {row.what} | {row.at} | {name} | {figures} | {row.sigmas:+.1f}{'' if row.agrees else ' DISAGREES'} |")
+    print(f"\n{wrong} rows disagree (threshold {CRITICAL} sigmas)")
+    return int(wrong > 0)
+
+
+def _all(seed: int, requests: int) -> Iterator[Row]:
+    for point in points():
+        yield from rows(point, seed, requests)
+    yield from closed_rows()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

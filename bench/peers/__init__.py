@@ -1,0 +1,1 @@
+"""The reference batcher beside other batchers of its kind."""

@@ -1,0 +1,283 @@
+"""Runs a bench: what `batchproof bench` does. Returns the exit status of docs/decisions/0003."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from batchproof.bench.measurement import MEASUREMENTS, Bench, Measurement, Price, Result, by_name
+from batchproof.bench.record import Record
+from batchproof.bench.view import View
+from batchproof.exit_status import EXIT_FAILED, EXIT_INCONCLUSIVE
+from batchproof.host.announce import heard_by
+from batchproof.host.awake import kept
+from batchproof.load.workload import WORKS, Skipped, Unmeasured, Work
+from batchproof.reports import bench as document
+from batchproof.reports.reading import ReportError
+from batchproof.reports.wording import line
+from batchproof.reports.writing import ReportFolderError
+from batchproof.targets import BUILT_IN, resolve
+from batchproof.targets.protocol import Target, TargetError, TargetGone
+
+EXIT_USAGE, EXIT_NO_TARGET, EXIT_NOTHING, EXIT_INTERRUPTED = 2, 4, 5, 2
+ALL = "all"
+
+
+class Usage(Exception):
+    """What was asked for makes no sense; the message says what would."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """As on the command line. slo_p99_ms, price_per_hour: 0: none."""
+
+    target: str = "reference"
+    quick: bool = False
+    work: str = "accelerator"
+    only: str = ""
+    slo_p99_ms: float = 0.0
+    price_per_hour: float = 0.0
+    currency: str = "EUR"
+    report: Path | None = None
+    seed: int = 1729
+
+    def works(self) -> tuple[Work, ...]:
+        """Return the models; Usage names what there is."""
+        names = list(WORKS) if self.work == ALL else _names(self.work)
+        if unknown := [name for name in names if name not in WORKS]:
+            raise Usage(f"--work {', '.join(unknown)}: there are {', '.join(WORKS)} and {ALL}")
+        works = tuple(WORKS[name] for name in names)
+        torch = [work.name for work in works if work.model]
+        if torch and find_spec("torch") is None:
+            raise Usage(f"--work {', '.join(torch)} needs the module 'torch': pip install 'batchproof[reference]'")
+        return works
+
+    def chosen(self) -> tuple[Measurement, ...]:
+        """Return the measurements, in the table's order; Usage names what there is."""
+        if not self.only:
+            return MEASUREMENTS
+        names = _names(self.only)
+        if unknown := [name for name in names if name not in by_name()]:
+            raise Usage(f"--only {', '.join(unknown)}: there are {', '.join(by_name())}")
+        return tuple(one for one in MEASUREMENTS if one.name in names)
+
+    def command(self) -> str:
+        """Return what runs this bench again."""
+        given: dict[str, Any] = {
+            "--work": self.work if self.work != "accelerator" else "",
+            "--only": self.only,
+            "--slo-p99-ms": self.slo_p99_ms and f"{self.slo_p99_ms:g}",
+            "--price-per-hour": self.price_per_hour and f"{self.price_per_hour:g}",
+            "--currency": self.currency if self.price_per_hour else "",
+            "--seed": self.seed,
+        }
+        words = [word for name, value in given.items() if value for word in (name, str(value))]
+        flags = [*["--quick"] * self.quick, *["--awake"] * kept()]
+        return shlex.join(["batchproof", "bench", "--target", self.target, *flags, *words])
+
+
+def run(options: Options, console: Console | None = None, *, only: tuple[Measurement, ...] = (), command: str = "") -> int:
+    """Measure, with a live view; return the exit status. Nothing of the target is left behind, however it ends.
+
+    only: these, whatever the options say; command: what runs them again.
+    """
+    console = console or Console(highlight=False, soft_wrap=True)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: end the target, keep the bench
+    try:
+        works, chosen = options.works(), only or options.chosen()
+        if options.slo_p99_ms < 0 or options.price_per_hour < 0:
+            raise Usage("--slo-p99-ms and --price-per-hour are above 0")
+    except Usage as wrong:
+        return _refuse(wrong, EXIT_USAGE)
+    try:
+        with _target(options, console) as target:
+            folder = options.report or Path("reports/out") / f"bench-{_folder(options.target, target)}"
+            return _Session(options, Record(folder), target, works, chosen, console, command).run()
+    except (TargetError, ReportFolderError) as error:
+        return _refuse(error, EXIT_NO_TARGET)
+    except KeyboardInterrupt:  # before anything was measured
+        return _refuse("interrupted", EXIT_INTERRUPTED)
+
+
+class _Session:
+    """One bench under way."""
+
+    def __init__(
+        self,
+        options: Options,
+        record: Record,
+        target: Target,
+        works: Sequence[Work],
+        chosen: Sequence[Measurement],
+        console: Console,
+        command: str = "",
+    ) -> None:
+        self.record, self.chosen, self.console = record, chosen, console
+        self.view = View(console, [one.name for one in chosen])
+        self.bench = Bench(
+            target,
+            record,
+            quick=options.quick,
+            seed=options.seed,
+            works=tuple(works),
+            slo_ns=round(options.slo_p99_ms * 1e6),
+            price=Price(options.price_per_hour, options.currency) if options.price_per_hour else None,
+            said=self.view.say,
+        )
+        self.words: list[str] = []
+        self.verb = (command or options.command()).split()[1]
+        info = target.info
+        record.header(
+            target={"name": info.name, "version": info.version, "reached": info.reached, "contact": info.contact,
+                    "sight": info.sight, "claims": dict(info.claims)},
+            measurements=[one.name for one in chosen],
+            works=[work.name for work in works],
+            quick=options.quick,
+            seed=options.seed,
+            slo_ns=self.bench.slo_ns,
+            price=vars(self.bench.price) if self.bench.price else None,
+            command=command or options.command(),
+        )  # fmt: skip
+
+    def run(self) -> int:
+        """Do all that was chosen."""
+        info = self.bench.target.info
+        expected = sum(one.expected_s(self.bench) for one in self.chosen)
+        form = "quick form" if self.bench.quick else "full form (there is --quick)"
+        when = "in simulated time" if self.bench.virtual else f"takes about {_long(expected)}"
+        self.view.print(f"batchproof {self.verb} of {info.name} {info.version}: {form}, {when}")
+        if find_spec("hdrh") is None:
+            self.view.print("no HdrHistogram files: pip install 'batchproof[bench]'")
+        reason = ""
+        try:
+            for one in self.chosen:
+                self._do(one)
+        except TargetGone as gone:
+            reason = f"the target died: {gone}"
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        return self._end(reason)
+
+    def _do(self, one: Measurement) -> None:
+        self.view.begin(one.name, one.question)
+        started = time.monotonic()
+        try:
+            result = one.measure(self.bench)
+            word = word_of(result)
+            if word in ("INVALID", "PARTLY"):  # figures that are no result are not told as one
+                why = result["reasons"][0] + _more(len(result["reasons"]) - 1)
+                result["headline"] = f"{result['headline']}; but {why}" if word == "PARTLY" else f"no result: {why}"
+        except Skipped as skipped:
+            word, result = "SKIPPED", _nothing(str(skipped))
+        except TargetGone:
+            raise
+        except Unmeasured as why:
+            word, result = "INVALID", _nothing(str(why))
+        except Exception as error:
+            self.bench.check_alive()
+            word, result = "ERROR", _nothing(_told(error))
+        seconds = round(time.monotonic() - started, 3)
+        self.bench.results[one.name] = result
+        self.words.append(word)
+        self.record.measurement(one.name, {"question": one.question, "word": word, "seconds": seconds, **result})
+        self.view.end(one.name, word, seconds, result["headline"])
+
+    def _end(self, reason: str) -> int:
+        status = EXIT_INTERRUPTED if reason == "interrupted" else EXIT_FAILED if reason else status_of(self.words)
+        with contextlib.suppress(Exception):
+            self.record.keep("server.log", getattr(self.bench.target, "server_log", str)())
+        self.record.footer(status, complete=not reason, reason=reason)
+        self.view.stop()
+        with contextlib.suppress(OSError, ReportError):
+            document.write(self.record.folder)
+        if reason:
+            left = [one.name for one in self.chosen if one.name not in self.record.names]
+            self.view.print(f"{line(reason.partition(';')[0])}; not measured: {', '.join(left)}")
+        self.view.print(f"{self.record.folder / document.DOCUMENT}")
+        return status
+
+
+def word_of(result: Result) -> str:
+    """Return how a measurement ended: its gate's verdict, INVALID (as a whole, or PARTLY), or simply measured."""
+    if result.get("verdict") in ("FAIL", "UNDECIDED"):
+        return str(result["verdict"])
+    if not result["valid"]:
+        return "PARTLY" if result.get("partly") else "INVALID"
+    return result.get("verdict") or "measured"
+
+
+def status_of(words: Sequence[str]) -> int:
+    """Return the exit status: 1 a gate failed or something broke, 75 a gate could not be decided, 5 nothing was measured."""
+    if {"FAIL", "ERROR"} & set(words):
+        return EXIT_FAILED
+    if not set(words) - {"SKIPPED"}:
+        return EXIT_NOTHING
+    return EXIT_INCONCLUSIVE if {"UNDECIDED", "INVALID", "PARTLY"} & set(words) else 0
+
+
+@contextlib.contextmanager
+def _target(options: Options, console: Console) -> Iterator[Target]:
+    """Start the target, and end it whatever happens."""
+    view = View(console, ())
+    try:
+        view.say(f"starting {options.target}")
+        with heard_by(lambda what, _done, _total: view.say(what)):
+            target = resolve(options.target)
+    finally:
+        view.stop()
+    try:
+        yield target
+    finally:
+        if close := getattr(target, "close", None):
+            with contextlib.suppress(Exception):
+                close()
+
+
+def _nothing(why: str) -> Result:
+    return {"valid": False, "reasons": [why], "verdict": "", "headline": why, "tables": []}
+
+
+def _more(count: int) -> str:
+    return f", and {count} more" if count > 0 else ""
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, TargetError):
+        return str(error)
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"the rig broke: {type(error).__name__}: {error} ({where.name}, line {where.lineno})"
+
+
+def _refuse(why: object, status: int) -> int:
+    print(f"batchproof: {line(why)}", file=sys.stderr)
+    return status
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise Usage("an empty list names nothing")
+    return list(dict.fromkeys(names))
+
+
+def _folder(word: str, target: Target) -> str:
+    name = word.partition("?")[0]
+    name = name if name in BUILT_IN else target.info.name
+    return "".join(letter if letter.isalnum() or letter in "-." else "-" for letter in name)
+
+
+def _long(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

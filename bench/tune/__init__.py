@@ -1,0 +1,1 @@
+"""Finds the configuration with the most throughput under an objective."""

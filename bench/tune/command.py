@@ -1,0 +1,142 @@
+"""What `batchproof tune` does: options to a wish, a bench with that one measurement, the answer in words and as a file."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from batchproof.bench.measurement import Bench, Measurement, Result
+from batchproof.bench.run import EXIT_USAGE, Options, Usage, run
+from batchproof.bench.tune.search import Goal, Traffic
+from batchproof.bench.tune.tune import EXIT_FOUND, Wish, tune
+from batchproof.host.awake import kept
+from batchproof.load.schedule import ScheduleError
+from batchproof.load.workload import MS, WORKS
+
+TRIED_S = 0.1  # how much of a pattern is made to see whether it can be
+
+
+@dataclass(frozen=True)
+class TuneOptions:
+    """As on the command line. Empty or 0: the default of `Wish`, or of --quick."""
+
+    target: str = "reference"
+    slo_p99_ms: float = 100.0
+    budget_ms: float = 10.0
+    traffic: str = "poisson"
+    rate: float = 0.0
+    work: str = "accelerator"
+    max_batch: str = ""
+    max_delay_ms: str = ""
+    instances: int = 1
+    seconds: float = 0.0
+    quick: bool = False
+    out: Path = Path("config.pbtxt")
+    report: Path | None = None
+    seed: int = 1729
+
+    def wish(self) -> Wish:
+        """Return what is asked for; Usage says what is wrong with it."""
+        wall_ns = round((self.slo_p99_ms - self.budget_ms) * MS)
+        if wall_ns <= 0:
+            why = f"--budget-ms {self.budget_ms:g} leaves nothing of --slo-p99-ms {self.slo_p99_ms:g} for the batcher"
+            raise Usage(why)
+        if self.work not in WORKS:
+            raise Usage(f"--work {self.work}: there are {', '.join(WORKS)}")
+        if self.rate < 0 or self.seconds < 0 or self.budget_ms < 0 or self.instances < 1:
+            raise Usage("--rate, --seconds, --budget-ms are not negative, and there is at least 1 instance")
+        traffic = Traffic(self.traffic)
+        try:
+            rate = self.rate or traffic.own_rate or 0.0
+            traffic.at(rate or 1000.0, TRIED_S, self.seed)
+        except ScheduleError as wrong:
+            raise Usage(f"--traffic {self.traffic}: {wrong}") from None
+        more: dict[str, Any] = {"candidates": 2, "seconds": 15.0, "simulated_s": 6.0} if self.quick else {}
+        more |= {"seconds": self.seconds} if self.seconds else {}
+        more |= {"max_batch": tuple(map(int, _numbers("--max-batch", self.max_batch, 1)))} if self.max_batch else {}
+        if self.max_delay_ms:
+            delays = _numbers("--max-delay-ms", self.max_delay_ms, 0)
+            more["delays_ns"] = tuple(round(delay * 1000) * 1000 for delay in delays)
+        return Wish(Goal(wall_ns), traffic, WORKS[self.work], rate, instances=self.instances, **more)
+
+    def command(self) -> str:
+        """Return what runs this again."""
+        given = {
+            "--slo-p99-ms": f"{self.slo_p99_ms:g}",
+            "--budget-ms": f"{self.budget_ms:g}",
+            "--traffic": self.traffic,
+            "--rate": self.rate and f"{self.rate:g}",
+            "--work": self.work,
+            "--max-batch": self.max_batch,
+            "--max-delay-ms": self.max_delay_ms,
+            "--instances": self.instances,
+            "--seconds": self.seconds and f"{self.seconds:g}",
+            "--seed": self.seed,
+        }
+        words = [word for name, value in given.items() if value for word in (name, str(value))]
+        flags = [*["--quick"] * self.quick, *["--awake"] * kept()]
+        return shlex.join(["batchproof", "tune", "--target", self.target, *flags, *words])
+
+
+def run_tune(options: TuneOptions, console: Console | None = None) -> int:
+    """Tune and tell; return the exit status.
+
+    0: found, config.pbtxt written. 1: no configuration holds the SLO. 75: could not be decided. 2, 4: misuse, as `bench`.
+    """
+    console = console or Console(highlight=False, soft_wrap=True)
+    try:
+        wish = options.wish()
+        if options.out.is_dir() or not options.out.absolute().parent.is_dir():
+            raise Usage(f"--out {options.out}: not a file in a folder that exists")
+    except Usage as wrong:
+        print(f"batchproof: {wrong}", file=sys.stderr)
+        return EXIT_USAGE
+    found: list[Result] = []
+
+    def measure(bench: Bench) -> Result:
+        found.append(tune(bench, wish))
+        return found[0]
+
+    wall = f"{wish.goal.wall_ns / 1e6:g} ms"
+    question = f"which configuration serves most with {wish.goal.percent:g} % within {wall}"
+    one = Measurement("tune", "tune", question, 60, 180, does=measure)
+    report = options.report or Path("reports/out") / f"tune-{''.join(c if c.isalnum() else '-' for c in options.target)}"
+    plain = Options(options.target, options.quick, options.work, report=report, seed=options.seed)
+    status = run(plain, console, only=(one,), command=options.command())
+    if found:
+        tell(found[0], console)
+    if status == EXIT_FOUND and found and found[0]["pbtxt"]:
+        options.out.write_text(found[0]["pbtxt"], encoding="utf-8")
+        console.print(Text(f"written: {options.out}"))
+    return status
+
+
+def tell(result: Result, console: Console) -> None:
+    """Print the tables, then the reasons."""
+    for one in result["tables"]:
+        table = Table(title=one["title"], title_justify="left", box=SIMPLE, pad_edge=False)
+        for head in one["heads"]:
+            table.add_column(head, no_wrap=True)
+        for row in one["rows"]:
+            table.add_row(*("-" if value is None else str(value) for value in row))
+        console.print(table)
+    for line in result["says"]:
+        console.print(Text(line))
+
+
+def _numbers(option: str, text: str, least: float) -> list[float]:
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise Usage(f"{option} takes numbers separated by commas, not '{text}'") from None
+    if any(not least <= number <= 100_000 for number in found):
+        raise Usage(f"{option} {text}: from {least:g} to 100000")
+    return found

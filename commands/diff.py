@@ -1,0 +1,152 @@
+"""Differential testing: one case on two targets, their timelines compared up to a stated equivalence.
+
+Two timelines are the same when every request has the same fate (answered, or refused for the same kind of reason) and the
+batches are the same: with one instance the same requests in the same order in the same sequence of batches, with several
+the same batches in any sequence. Between simulated targets the words of refusals, the moments and the counts are the same
+as well.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from batchproof.fixtures.driving.case import Case, live
+from batchproof.fixtures.driving.covering import gated_case
+from batchproof.fixtures.evidence.timeline import Sent, Timeline
+from batchproof.targets.protocol import Target, TargetError, Unsupported
+
+EXIT_SAME, EXIT_DIFFERENT, EXIT_UNUSABLE = 0, 1, 2
+MEASURE_AGAIN = 3  # a difference between real targets has to show this often: a host that stalls shows it once
+Batches = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """The first place where two timelines part: what it is about, and what each of them says there."""
+
+    where: str
+    one: str
+    other: str
+
+
+def divergence(one: Timeline, other: Timeline, *, exact: bool = False) -> Divergence | None:
+    """Return the first difference of two timelines of one case, or None. exact: words, moments and counts matter, too."""
+    pairs = zip(_batches(one), _batches(other), strict=False)
+    for number, (mine, theirs) in enumerate(pairs, 1):
+        if mine != theirs:
+            return Divergence(f"batch {number}", _words(mine), _words(theirs))
+    if len(_batches(one)) != len(_batches(other)):
+        return Divergence("batches", f"{len(_batches(one))} of them", f"{len(_batches(other))} of them")
+    for sent in one.requests:
+        fates = _fate(one[sent.name], exact=exact), _fate(other[sent.name], exact=exact)
+        if fates[0] != fates[1]:
+            return Divergence(sent.name, *fates)
+    return _inexact(one, other) if exact else None
+
+
+def _batches(timeline: Timeline) -> Batches:
+    batches = tuple(timeline.names(run) for run in timeline.executions)
+    return batches if timeline.config["instances"] == 1 else tuple(sorted(batches))
+
+
+def _fate(sent: Sent, *, exact: bool) -> str:
+    fate = "answered" if sent.answered else sent.kind or "no answer"
+    if not exact:
+        return fate
+    return f"{fate} {sent.status} {sent.message}".rstrip() if sent.kind else f"{fate}{' with its own' * sent.echoed}"
+
+
+def _inexact(one: Timeline, other: Timeline) -> Divergence | None:
+    for mine, theirs in zip(one.executions, other.executions, strict=True):
+        entered = [(run.enter_ns - timeline.marks["start"]) / 1e6 for run, timeline in ((mine, one), (theirs, other))]
+        if entered[0] != entered[1]:
+            return Divergence(_words(one.names(mine)), *(f"entered after {at:.3f} ms" for at in entered))
+    for sent in one.requests:
+        back = [((t[sent.name].answered_ns or 0) - t.marks["start"]) / 1e6 for t in (one, other)]
+        if back[0] != back[1]:
+            return Divergence(sent.name, *(f"came back after {at:.3f} ms" for at in back))
+    if one.statistics != other.statistics:
+        return Divergence("what is counted", str(one.statistics), str(other.statistics))
+    return None
+
+
+def _words(names: Sequence[str]) -> str:
+    return f"({', '.join(names)})"
+
+
+def compare(names: Sequence[str], cases: Sequence[Case], save: Path) -> int:
+    """Run the cases on the two targets until they part; print what was seen and return the exit status."""
+    from batchproof.targets import resolve
+
+    targets: list[Target] = []
+    try:
+        targets += [resolve(name) for name in names]
+        for number, case in enumerate(cases, 1):
+            found = _parted(targets, case)
+            if found:
+                _report(names, *found, save)
+                return EXIT_DIFFERENT
+            print(f"case {number} of {len(cases)}: the same on both", file=sys.stderr)
+    except (TargetError, Unsupported) as error:
+        what = f"a target does not support {error}" if isinstance(error, Unsupported) else str(error)
+        print(f"batchproof: {what}", file=sys.stderr)
+        return EXIT_UNUSABLE
+    finally:
+        for target in targets:
+            if close := getattr(target, "close", None):
+                close()
+    print(f"{len(cases)} case{'s' * (len(cases) != 1)}, the same on {names[0]} and {names[1]}")
+    return EXIT_SAME
+
+
+def seeded(seed: int, count: int) -> list[Case]:
+    """Return the cases of these seeds: what leaves is decided by the configuration, not by who is fast."""
+    return [gated_case(number) for number in range(seed, seed + count)]
+
+
+def _parted(targets: Sequence[Target], case: Case) -> tuple[Case, Divergence, list[Timeline]] | None:
+    """Where the targets part, in the smallest case that could be made of it; None if they do not."""
+    simulated = all(target.info.sight == "virtual" for target in targets)
+    found = _once(targets, case, simulated=simulated)
+    if not found:
+        return None
+    if not simulated:
+        again = [_once(targets, case, simulated=False) for _ in range(MEASURE_AGAIN - 1)]
+        return (case, *found) if all(again) else None
+    from batchproof.fixtures.driving.shrinking import shrunk
+
+    small = shrunk(case, lambda one: _once(targets, one, simulated=True) is not None)
+    found = _once(targets, small, simulated=True)
+    assert found is not None
+    return small, *found
+
+
+def _once(targets: Sequence[Target], case: Case, *, simulated: bool) -> tuple[Divergence, list[Timeline]] | None:
+    lines = [live(target, case, count=simulated) for target in targets]
+    apart = divergence(*lines, exact=simulated)
+    return (apart, lines) if apart else None
+
+
+def _report(names: Sequence[str], case: Case, apart: Divergence, lines: Sequence[Timeline], save: Path) -> None:
+    """Print the first divergence, the two timelines side by side, and the case as a program."""
+    import json
+    import shutil
+
+    from batchproof.reports.picture import LEGEND, beside
+
+    width = shutil.get_terminal_size((150, 24)).columns
+    print(f"DIFFERENT  {apart.where}")
+    label = max(map(len, names))
+    print(f"  {names[0]:<{label}}  {apart.one}\n  {names[1]:<{label}}  {apart.other}\n")
+    print(f"  config    {json.dumps(case.config.facts())}\n")
+    print(beside([(name, line.to_json()) for name, line in zip(names, lines, strict=True)], width))
+    print(f"\n{LEGEND}")
+    save.mkdir(parents=True, exist_ok=True)
+    (save / "case.json").write_text(json.dumps(case.to_json(), indent=2), encoding="utf-8")
+    (save / "case.py").write_text(case.python(names[0]), encoding="utf-8")
+    both = " ".join(f"--target {name}" for name in names)
+    print(f"\nagain     batchproof diff {both} --script {save / 'case.json'}")
+    print(f"          python {save / 'case.py'}   # the same case, alone on {names[0]}")

@@ -1,0 +1,125 @@
+"""The rule x mutant matrix: every rule run on every mutant, in virtual time, through the same suite that judges servers."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from batchproof.fixtures.judging.catalogue import rules
+from batchproof.fixtures.judging.verdicts import Verdict
+from batchproof.fixtures.run import run_suite
+from batchproof.host.guard import end_with
+from batchproof.reference_batcher.mutants import Mutant, mutants
+from batchproof.reports.reading import read
+
+FEW = 4  # of which the start of processes would take longer than it saves
+BAD = (str(Verdict.FAIL), str(Verdict.ERROR), str(Verdict.INCONCLUSIVE))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One mutant: the rules that failed on it and what the first of them said, against what was declared."""
+
+    mutant: str
+    what: str
+    killed_by: tuple[str, ...]
+    declared: tuple[str, ...]
+    said: Mapping[str, str]
+    message: str
+
+    @property
+    def problem(self) -> str:
+        """Why this row is not as declared, or nothing."""
+        if set(self.killed_by) != set(self.declared):
+            return f"killed by {', '.join(self.killed_by) or 'none'}, declared {', '.join(self.declared) or 'none'}"
+        if self.declared and self.message not in self.said[self.declared[0]]:
+            return f"{self.declared[0]} said '{self.said[self.declared[0]]}', not '{self.message}'"
+        return ""
+
+
+def rows(watch: Callable[[str], object] = str) -> tuple[Row, ...]:
+    """Run everything, on as many processes as there are processors; `watch` is told each mutant's name when it is done."""
+    every = list(mutants().values())
+    if len(every) < FEW:
+        return tuple(_watched(map(_row, every), watch))
+    with pool() as workers:
+        return tuple(_watched(workers.map(_row, every), watch))
+
+
+def pool() -> ProcessPoolExecutor:
+    """Return a process for each processor; they end with this one, however it ends."""
+    mine = (os.getpid(),)
+    return ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn"), initializer=end_with, initargs=mine)
+
+
+def _watched(table: Iterable[Row], watch: Callable[[str], object]) -> Iterator[Row]:
+    for row in table:
+        watch(row.mutant)
+        yield row
+
+
+def _row(mutant: Mutant) -> Row:
+    said = judged(f"mutant:{mutant.name}")
+    return Row(mutant.name, mutant.what, tuple(said), mutant.kills, said, mutant.message)
+
+
+def judged(target: str, only: str = "") -> dict[str, str]:
+    """Return the rules (of those, comma-separated) that did not pass on a simulated target, each with what it said."""
+    with tempfile.TemporaryDirectory(prefix="batchproof-matrix-") as folder:
+        run_suite([f"--target={target}", f"--bp-report={folder}", "--bp-patience=quick", f"--bp-rules={only}"], silent=True)
+        results = read(Path(folder)).results
+    return {
+        one["rule"]: f"{one['expected']} | {one['actual']} | {one['reason']}" for one in results if one["verdict"] in BAD
+    }
+
+
+def print_matrix(form: str) -> int:
+    """Print the matrix; return 0 if every kill set is exact and the original passes everything, else 1."""
+    text = form == "text"
+    table = rows(lambda name: print(f"{name} ...", file=sys.stderr) if text and sys.stderr.isatty() else None)
+    original = judged("virtual")
+    if form == "json":
+        print(json.dumps([{**vars(row), "problem": row.problem} for row in table], indent=2))
+    else:
+        print(markdown(table) if form == "markdown" else _text(table))
+    for row in table:
+        if row.problem:
+            print(f"NOT AS DECLARED  {row.mutant}: {row.problem}", file=sys.stderr)
+    for rule, said in original.items():
+        print(f"the original fails {rule}: {said}", file=sys.stderr)
+    return 1 if original or any(row.problem for row in table) else 0
+
+
+def markdown(table: Sequence[Row]) -> str:
+    """Return docs/mutants.md: one line a mutant, then one line a rule."""
+    killers = {rule: [row.mutant for row in table if rule in row.killed_by] for rule in rules()}
+    lines = [
+        "# Mutants",
+        "",
+        "What `batchproof mutants --markdown` prints: the reference batcher with one wrong line, against every rule.",
+        "A kill set is exact: these rules fail on the mutant, and no other.",
+        "The rules about config.pbtxt have mutants of their own, in `suites/config/mutants.toml`.",
+        "",
+        "| mutant | what is wrong with it | killed by |",
+        "|---|---|---|",
+        *(f"| {row.mutant} | {row.what} | {', '.join(row.killed_by)} |" for row in table),
+        "",
+        "| rule | mutants that it kills |",
+        "|---|---|",
+        *(f"| {rule} | {', '.join(names)} |" for rule, names in killers.items() if names),
+    ]
+    return "\n".join(lines)
+
+
+def _text(table: Sequence[Row]) -> str:
+    wide = max(len(row.mutant) for row in table)
+    lines = [f"{row.mutant:<{wide}}  {', '.join(row.killed_by) or 'SURVIVES'}" for row in table]
+    killed = {rule for row in table for rule in row.killed_by}
+    return "\n".join([*lines, "", f"{len(table)} mutants, killed by {len(killed)} rules"])

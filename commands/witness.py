@@ -1,0 +1,53 @@
+"""`batchproof witness FOLDER`: the witness as a model repository, with every configuration that the suite deploys."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any, ClassVar
+
+from batchproof.fixtures.run import run_suite
+from batchproof.targets.virtual import VirtualTarget
+
+
+class RepositoryError(Exception):
+    """The repository cannot be written there."""
+
+
+class Collecting(VirtualTarget):
+    """The simulated target, taking note of the configurations: one silent run tells which there are."""
+
+    configs: ClassVar[dict[Any, None]] = {}
+
+    def deploy(self, config: Any) -> Any:
+        """Note it, and deploy."""
+        self.configs[config] = None
+        return super().deploy(config)
+
+
+def write(folder: Path) -> list[str]:
+    """Write the repository; return the models' names. RepositoryError if the folder is not empty or cannot be written."""
+    from batchproof.targets.triton import target as triton
+
+    with tempfile.TemporaryDirectory(prefix="batchproof-witness-") as report:
+        run_suite([f"--target={__name__}:Collecting", f"--bp-report={report}"], silent=True)
+    models = {triton.served_name(config): config for config in Collecting.configs if not config.response_cache}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise RepositoryError(f"{folder} is not empty: name a new folder")
+        for name, config in models.items():
+            text = triton.witness_model(config, name).to_pbtxt()
+            _write_model(folder / name, text, triton.witness_sources("triton_model.py"))
+        control = triton.pbtxt(triton.control_model())
+        _write_model(folder / triton.CONTROL, control, triton.witness_sources("triton_control.py"))
+    except OSError as error:
+        raise RepositoryError(f"cannot write {folder}: {error.strerror}") from None
+    return [*models, triton.CONTROL]
+
+
+def _write_model(folder: Path, config: str, sources: dict[str, bytes]) -> None:
+    (folder / "1").mkdir(parents=True)
+    (folder / "config.pbtxt").write_text(config, encoding="utf-8")
+    for name, content in sources.items():
+        (folder / "1" / name).write_bytes(content)

@@ -1,0 +1,52 @@
+"""How badly the rig stalled: a thread that sleeps for a millisecond, over and over, and notes when it woke late.
+
+It shares the interpreter with the rig, and so sees what keeps the rig from its work. Of a run under load, where that may be
+the target's own doing, `host.stalls` asks the host alone.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+
+from batchproof.host.stalls import Stall
+from batchproof.host.ticker import NOTED_NS, TICK_NS
+
+KEPT = 100_000
+
+
+class Sentinel:
+    """Start it before the first drive, stop it after the last; `since(t)` gives the stalls a timeline needs."""
+
+    def __init__(self) -> None:
+        self._stalls: deque[Stall] = deque(maxlen=KEPT)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="batchproof-sentinel", daemon=True)
+
+    def start(self) -> Sentinel:
+        """Begin to watch."""
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """End; safe to call twice."""
+        self._stop.set()
+        self._thread.join(timeout=5)
+
+    def since(self, start_ns: int) -> tuple[Stall, ...]:
+        """Return the stalls that ended at or after `start_ns`, with the one that is going on right now."""
+        now_ns = time.monotonic_ns()
+        current = Stall(now_ns, max(0, now_ns - self._due_ns))
+        found = [stall for stall in tuple(self._stalls) if stall.at_ns >= start_ns]
+        return (*found, current) if current.late_ns > NOTED_NS else tuple(found)
+
+    _due_ns = 1 << 62
+
+    def _watch(self) -> None:
+        while not self._stop.is_set():
+            self._due_ns = time.monotonic_ns() + TICK_NS
+            time.sleep(TICK_NS / 1e9)
+            woke_ns = time.monotonic_ns()
+            if woke_ns - self._due_ns > NOTED_NS:
+                self._stalls.append(Stall(woke_ns, woke_ns - self._due_ns))

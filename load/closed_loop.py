@@ -1,0 +1,102 @@
+"""The closed loop: N clients, each of which sends when it was answered.
+
+It sends in the callback of the answer, on the target's own thread where that is in this process: no hand-over between
+threads limits the rate or adds to it. A batcher that answers before it forms the next batch finds those clients in its queue
+already, so N clients up to the largest batch M travel together, N / tau(N), and do not alternate in two cohorts.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from batchproof.load.answers import Recorder
+
+Submit = Callable[[int], "Future[Any]"]
+MOST = 20_000_000  # requests of one run; a target that takes no time at all would never let simulated time go on
+
+
+def flush_of(submit: Submit) -> Callable[[], None]:
+    """Return its verb `flush`, or nothing to do."""
+    flush: Callable[[], None] = getattr(submit, "flush", lambda: None)
+    return flush
+
+
+class Loop:
+    """Sends on whatever thread the answer comes; a target that answers inside `submit` makes it no deeper."""
+
+    def __init__(self, submit: Submit, now_ns: Callable[[], int], start_ns: int, requests: int, least_ns: int) -> None:
+        self._submit, self._now_ns, self._start_ns = submit, now_ns, start_ns
+        self._requests, self._least_ns = requests, least_ns
+        self._flush = flush_of(submit)
+        self._lock = threading.Lock()
+        self._mine = threading.local()
+        self._stopped = False
+        self.recorder = Recorder(now_ns, start_ns)
+        self.answers = 0
+        self.last_sent_ns = 0
+
+    def begin(self, clients: int) -> None:
+        """Let every client send its first request; they take turns even where the target answers inside `submit`."""
+        self._go(*((client, 0) for client in range(clients)))
+
+    def over(self) -> bool:
+        """Nothing more is to be sent, and everything that was is settled."""
+        return (self._stopped or not self._more()) and self.recorder.settled()
+
+    def too_many(self) -> bool:
+        """It ended because it had sent as much as a run may have, and not because it was over."""
+        return len(self.recorder.done) >= MOST > self._requests
+
+    def stop(self) -> None:
+        """Send no more."""
+        with self._lock:
+            self._stopped = True
+
+    def _more(self) -> bool:
+        sent = len(self.recorder.done)
+        if sent >= MOST:
+            return False
+        return sent < self._requests or self._now_ns() - self._start_ns < self._least_ns
+
+    def _go(self, *free: tuple[int, int]) -> None:
+        """Let clients send, each since when it is free; if this thread is sending already, when it is done with that."""
+        mine = self._mine.__dict__
+        if (waiting := mine.get("waiting")) is not None:
+            waiting.extend(free)
+            return
+        mine["waiting"] = waiting = deque(free)
+        try:
+            while waiting:
+                self._send(*waiting.popleft())
+            self._flush()
+        finally:
+            del mine["waiting"]
+
+    def _send(self, client: int, free_ns: int) -> None:
+        recorder = self.recorder
+        with self._lock:
+            if self._stopped or not self._more():
+                return
+            number = recorder.add(free_ns, client)
+            recorder.sent[number] = self.last_sent_ns = self._now_ns() - self._start_ns
+        try:
+            future = self._submit(number)
+        except Exception as error:
+            recorder.refuse(number, error)
+            self._answered(client, number)
+            return
+
+        def settle(done: Future[Any]) -> None:
+            recorder.settle(number, done)
+            self._answered(client, number)
+
+        future.add_done_callback(settle)
+
+    def _answered(self, client: int, number: int) -> None:
+        with self._lock:
+            self.answers += 1
+        self._go((client, self.recorder.done[number]))

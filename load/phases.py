@@ -1,0 +1,116 @@
+"""Load in phases (before, spike, after), several loads at once, and what became of a part of the requests; no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from batchproof.load.samples import OUTCOMES, Samples
+from batchproof.load.schedule import Schedule, poisson
+from batchproof.stats.arrays import NEVER
+from batchproof.stats.percentile import percentile
+
+Ints = npt.NDArray[np.int64]
+S = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch of load: Poisson arrivals at `rate` requests/s for `seconds`, from `start_ns` of the run."""
+
+    name: str
+    start_ns: int
+    seconds: float
+    rate: float
+
+    @property
+    def end_ns(self) -> int:
+        """Where the next one begins."""
+        return self.start_ns + round(self.seconds * S)
+
+
+def phases(*parts: tuple[str, float, float]) -> tuple[Phase, ...]:
+    """Return phases one after another; a part is (name, seconds, requests/s)."""
+    found: list[Phase] = []
+    for name, seconds, rate in parts:
+        found.append(Phase(name, found[-1].end_ns if found else 0, seconds, rate))
+    return tuple(found)
+
+
+def schedule(parts: Sequence[Phase], seed: int, *, alike: bool = False) -> Schedule:
+    """Return Poisson arrivals through all phases.
+
+    Each phase has a seed of its own, so that a change of one leaves the others; or all have the same (alike), so that phases
+    of one rate and length have the very same arrivals, and what differs between them is not chance.
+    """
+    one_s = [
+        poisson(part.rate, part.seconds, seed if alike else seed + place, exact=True) for place, part in enumerate(parts)
+    ]
+    due = [arrivals.due_ns + part.start_ns for arrivals, part in zip(one_s, parts, strict=True)]
+    return Schedule(np.concatenate(due), "; then ".join(arrivals.spec for arrivals in one_s))
+
+
+def merged(*schedules: Schedule) -> tuple[Schedule, Ints]:
+    """Return all arrivals in one order of time, and whose each is: int64 [n], the place of its schedule."""
+    due = np.concatenate([one.due_ns for one in schedules])
+    whose = np.repeat(np.arange(len(schedules)), [one.due_ns.size for one in schedules])
+    order = np.argsort(due, kind="stable")
+    return Schedule(due[order], " with ".join(one.spec for one in schedules)), whose[order]
+
+
+def during(samples: Samples, phase: Phase) -> Samples:
+    """Return the requests that were due in this phase, whenever they were answered."""
+    due = samples.scheduled_ns
+    return samples.part((due >= phase.start_ns) & (due < phase.end_ns))
+
+
+def figures(samples: Samples, slo_ns: int, seconds: float) -> dict[str, Any]:
+    """Return what became of requests that were offered within `seconds`, as JSON.
+
+    attainment: share of all requests that were answered within slo_ns. goodput: those, a second of offered load. outcomes:
+    how many ended how. p50_ns, p99_ns: of all requests, what was not answered as never (None); of an empty part None.
+    answered_p99_ns: of those that were answered alone, which flatters a target that refuses.
+    """
+    n, late = samples.count, samples.latency_ns
+    within = int(np.count_nonzero(late <= slo_ns))
+    counts = np.bincount(samples.outcome, minlength=len(OUTCOMES))
+    return {
+        "requests": n,
+        "outcomes": {word: int(count) for word, count in zip(OUTCOMES, counts, strict=True) if count},
+        "attainment": within / n if n else None,
+        "goodput": within / seconds,
+        "offered": n / seconds,
+        "p50_ns": quantile(late, 50),
+        "p99_ns": quantile(late, 99),
+        "answered_p99_ns": quantile(late[late < NEVER], 99),
+        "longest_ns": int(late[late < NEVER].max()) if np.any(late < NEVER) else None,
+    }
+
+
+def quantile(values_ns: Ints, percent: float) -> int | None:
+    """Nearest rank; None of nothing, and where it falls on a request that got no answer."""
+    if not values_ns.size or (found := int(percentile(values_ns, percent))) >= NEVER:
+        return None
+    return found
+
+
+def most_inside(samples: Samples) -> int:
+    """Return the most answered requests that were sent and not yet answered at one moment: what a queue bound bounds.
+
+    Refused requests are left out: they are told so at once and wait in no queue.
+    """
+    sent, done = samples.sent_ns[samples.answered], samples.done_ns[samples.answered]
+    if not sent.size:
+        return 0
+    times = np.concatenate([done, sent])  # who leaves at the moment at which another comes makes room first
+    steps = np.concatenate([np.full(done.size, -1), np.ones(sent.size, dtype=np.int64)])
+    return int(np.cumsum(steps[np.argsort(times, kind="stable")]).max())
+
+
+def in_ms(ns: int | None) -> float | None:
+    """Return milliseconds for a table."""
+    return None if ns is None else round(ns / 1e6, 2)

@@ -1,0 +1,274 @@
+"""Runs: open loop on a schedule, closed loop with clients; the same functions on the host's clock and on a simulated one."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from batchproof.host.clock import Clock
+from batchproof.host.watch import Watch, conditions, cores, sharp_timer
+from batchproof.load.answers import Recorder
+from batchproof.load.closed_loop import Loop, Submit, flush_of
+from batchproof.load.samples import Samples
+from batchproof.load.schedule import Schedule
+from batchproof.load.validity import Asked, Seen, Validity, judge
+from batchproof.stats.arrays import NEVER, Ints
+from batchproof.stats.autocorrelation import integrated_time
+from batchproof.stats.percentile import CONFIDENCE, fewest, interval, percentile
+
+__all__ = ["Run", "Validity", "closed_loop", "open_loop"]
+
+OPEN, CLOSED = "open", "closed"
+PERCENTS = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9}
+STEP_S = 0.05  # how soon an interruption is noticed
+HEAD_START_NS = 20_000_000  # time for the issuer's thread to be there
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One stretch of load and everything that is known of it.
+
+    kind: "open" or "closed". asked: the schedule's spec, or "clients=16". duration_ns: while load was offered: the length of
+    the schedule, or up to the last send of a closed loop. host: JSON data, empty for simulated time.
+    """
+
+    kind: str
+    asked: str
+    samples: Samples
+    duration_ns: int
+    validity: Validity
+    host: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def valid(self) -> bool:
+        """It may be reported."""
+        return self.validity.valid
+
+    @property
+    def throughput(self) -> float:
+        """Answers per second while load was offered: the drain after it does not count, nor its answers."""
+        done_ns = self.samples.done_ns[self.samples.answered]
+        return float(np.count_nonzero(done_ns <= self.duration_ns)) * 1e9 / self.duration_ns
+
+    def latency_ns(self, percent: float) -> int | None:
+        """Return a percentile from the scheduled time; None where too few requests bound it, or it failed that often."""
+        if self.samples.count < fewest(percent):
+            return None
+        found = percentile(self.samples.latency_ns, percent)
+        return None if found == NEVER else found
+
+    def summary(self) -> dict[str, Any]:
+        """Return JSON data. What an invalid run measured stands under "discarded" and nowhere else.
+
+        throughput: answers per second. latency (from the schedule), service (from the send), lag (between the two): by p50,
+        p90, p99, p99_9, each with ns, low_ns and high_ns (99 % confidence, for the number of independent requests that the
+        autocorrelation leaves), n, and `why` where there is no number.
+        """
+        measured = {
+            "throughput": self.throughput,
+            "latency": table(self.samples.latency_ns),
+            "service": table(self.samples.service_ns),
+            "lag": table(self.samples.lag_ns),
+        }
+        facts = {
+            "kind": self.kind,
+            "asked": self.asked,
+            "valid": self.valid,
+            "reasons": list(self.validity.reasons),
+            "requests": self.samples.count,
+            "outcomes": self.samples.outcomes(),
+            "duration_ns": self.duration_ns,
+            "host": self.host,
+        }
+        return facts | (measured if self.valid else {"discarded": measured})
+
+
+def open_loop(
+    submit: Submit,
+    clock: Clock,
+    schedule: Schedule,
+    *,
+    wait_ns: int,
+    limit_ns: int | None = None,
+    percent: float | None = None,
+    compute_threads: int = 0,
+) -> Run:
+    """Send every request when it is due, whatever the target does; latency counts from then.
+
+    submit: given the number of the request, from 0; must not block; its Future settles with an answer or raises Refused. If
+    it has a verb `flush()`, that is called when nothing more is due for now: it may collect what it sends until then.
+    wait_ns: how long after the schedule's end an answer may come. limit_ns, percent, compute_threads: see `validity.Asked`;
+    with a limit, p99 is asked for. A target that raises in `submit` has refused that request.
+    """
+    asked = Asked(limit_ns, 99.0 if percent is None and limit_ns is not None else percent, compute_threads)
+    simulated = hasattr(clock, "at")
+    due = schedule.due_ns.tolist()
+    deadline_ns = schedule.end_ns + wait_ns
+    with conditions(simulated=simulated) as watch:
+        start_ns = clock.now_ns() + (0 if simulated else HEAD_START_NS)
+        recorder = Recorder(clock.now_ns, start_ns, schedule.count)
+        issuer = _Issuer(submit, clock, recorder, due, start_ns, deadline_ns)
+        if simulated:
+            issuer.run(clock.sleep_until_ns)
+        else:
+            watch.facts |= {"timer_slack_ns": issuer.in_a_thread()}
+        clock.wait(recorder.settled, start_ns + deadline_ns)
+    samples = recorder.samples(schedule.due_ns)
+    done_ns = samples.done_ns[samples.done_ns != NEVER]
+    duration_ns = schedule.end_ns or int(done_ns.max(initial=1))
+    return _run(OPEN, schedule.spec, samples, duration_ns, asked, wait_ns, schedule.end_ns, watch)
+
+
+def closed_loop(
+    submit: Submit,
+    clock: Clock,
+    clients: int,
+    *,
+    wait_ns: int,
+    requests: int = 0,
+    seconds: float = 0.0,
+    limit_ns: int | None = None,
+    percent: float | None = None,
+    compute_threads: int = 0,
+) -> Run:
+    """Keep `clients` requests under way until `requests` were sent and `seconds` are over: each answer sends the next.
+
+    wait_ns: how long the target may answer nothing at all before what is under way counts as unanswered. A closed loop slows
+    down with its target: its latencies say nothing of what users would see. The rest is as in `open_loop`.
+    """
+    if clients < 1 or (requests < 1 and seconds <= 0):
+        raise ValueError(f"a closed loop needs clients, and requests or seconds; not {clients}, {requests} and {seconds}")
+    asked = Asked(limit_ns, 99.0 if percent is None and limit_ns is not None else percent, compute_threads)
+    with conditions(simulated=hasattr(clock, "at")) as watch:
+        start_ns = clock.now_ns()
+        loop = Loop(submit, clock.now_ns, start_ns, requests, round(seconds * 1e9))
+        loop.begin(clients)
+        _until_over(loop, clock, wait_ns)
+        loop.stop()
+    samples = loop.recorder.samples()
+    done_ns = samples.done_ns[samples.done_ns != NEVER]
+    duration_ns = loop.last_sent_ns if samples.count > clients else int(done_ns.max(initial=1))
+    if loop.too_many():
+        raise RuntimeError(f"{samples.count} requests in {duration_ns} ns of {seconds} s: the target takes no time at all")
+    return _run(CLOSED, f"clients={clients}", samples, max(1, duration_ns), asked, wait_ns, None, watch)
+
+
+def until_valid(make: Callable[[], Run], attempts: int, between: Callable[[], None] = lambda: None) -> Run:
+    """Return a valid run, or the last of so many attempts; `between` is called after each one that was not valid."""
+    for _ in range(attempts - 1):
+        if (run := make()).valid:
+            return run
+        between()
+    return make()
+
+
+def table(values_ns: Ints) -> dict[str, dict[str, Any]]:
+    """Return percentiles of values in the order of the schedule, as in `Run.summary`."""
+    return {name: _entry(values_ns, percent) for name, percent in PERCENTS.items()}
+
+
+class _Issuer:
+    """Sends on time: sleeps to the next due time, then sends everything that is due."""
+
+    def __init__(
+        self, submit: Submit, clock: Clock, recorder: Recorder, due: list[int], start_ns: int, deadline_ns: int
+    ) -> None:
+        self._submit, self._clock, self._recorder, self._due = submit, clock, recorder, due
+        self._start_ns, self._deadline_ns = start_ns, deadline_ns
+        self._stopped = False
+        self._broken: BaseException | None = None
+        self._slack_ns = 0
+
+    def in_a_thread(self) -> int:
+        """Run in a thread of its own, whose timer is sharp, and return its slack; what breaks there is raised here."""
+        thread = threading.Thread(target=self._guarded, name="batchproof-issuer", daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(STEP_S)
+        finally:
+            self._stopped = True
+        if self._broken:
+            raise self._broken
+        return self._slack_ns
+
+    def run(self, sleep_until_ns: Callable[[int], None]) -> None:
+        """Send everything. This is the loop that must be quick: all names are local."""
+        due, recorder, submit, now, start_ns = self._due, self._recorder, self._submit, self._clock.now_ns, self._start_ns
+        sent, settle, number, count = recorder.sent, recorder.settle, 0, len(self._due)
+        flush = flush_of(submit)
+        while number < count and not self._stopped:
+            sleep_until_ns(start_ns + due[number])
+            at_ns = now() - start_ns
+            if at_ns > self._deadline_ns:
+                return
+            while number < count and due[number] <= at_ns:
+                sent[number] = at_ns = now() - start_ns
+                try:
+                    future = submit(number)
+                except Exception as error:
+                    recorder.refuse(number, error)
+                else:
+                    future.add_done_callback(_Settling(settle, number))
+                number += 1
+            flush()
+
+    def _guarded(self) -> None:
+        self._slack_ns = sharp_timer()
+        try:
+            self.run(_sleep_until_ns)
+        except BaseException as error:
+            self._broken = error
+
+
+class _Settling:
+    """A callback that knows its request's number; cheaper than a closure or a partial."""
+
+    __slots__ = ("_number", "_settle")
+
+    def __init__(self, settle: Callable[[int, Future[Any]], None], number: int) -> None:
+        self._settle, self._number = settle, number
+
+    def __call__(self, future: Future[Any]) -> None:
+        self._settle(self._number, future)
+
+
+def _sleep_until_ns(when_ns: int) -> None:
+    while (left_ns := when_ns - time.monotonic_ns()) > 0:
+        time.sleep(left_ns / 1e9)
+
+
+def _until_over(loop: Loop, clock: Clock, wait_ns: int) -> None:
+    """Wait for the end, as long as there is an answer now and then."""
+    while not loop.over():
+        seen = loop.answers
+        if not clock.wait(lambda seen=seen: loop.answers > seen or loop.over(), clock.now_ns() + wait_ns):  # type: ignore[misc]
+            return
+
+
+def _run(
+    kind: str, spec: str, samples: Samples, duration_ns: int, asked: Asked, wait_ns: int, end_ns: int | None, watch: Watch
+) -> Run:
+    lasted_ns = watch.lasted_ns or duration_ns
+    seen = Seen(watch.stalls_ns, lasted_ns, cores() if watch.facts else 0)
+    return Run(kind, spec, samples, duration_ns, judge(samples, asked, seen, end_ns=end_ns, wait_ns=wait_ns), watch.facts)
+
+
+def _entry(values_ns: Ints, percent: float) -> dict[str, Any]:
+    count = len(values_ns)
+    if count < (needed := fewest(percent)):
+        return {"ns": None, "low_ns": None, "high_ns": None, "n": count, "why": f"{count} requests, a bound needs {needed}"}
+    found = percentile(values_ns, percent)
+    low, high = interval(values_ns, percent, CONFIDENCE, integrated_time(values_ns > found))
+    bounds = {"ns": _finite(found), "low_ns": low, "high_ns": _finite(high), "n": count}
+    return bounds if found != NEVER else bounds | {"low_ns": _finite(low), "why": "so many requests were not answered"}
+
+
+def _finite(ns: int) -> int | None:
+    return None if ns == NEVER else ns

@@ -1,0 +1,136 @@
+"""What the load asks of a target: a witness that is busy like an accelerator, or a torch model of known shape."""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import Future
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from batchproof.host.clock import Clock, HostClock
+from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.targets.lifecycle import finish
+from batchproof.targets.protocol import Request, Target, Unsupported, claimed
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+MS = 1_000_000
+HOST_CLOCK = HostClock()
+
+
+class Skipped(Exception):
+    """This cannot be measured here; the message is the reason."""
+
+
+class Unmeasured(Exception):
+    """Nothing that follows can be measured, since the target answered nothing; the message says what was seen."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A model under load.
+
+    base_ns, row_ns: a batch of b rows keeps the instance for base_ns + b * row_ns, while the processor is free (the
+    witness sleeps, as the host does while a device computes). model: instead of that, a torch model of `models.py`.
+    """
+
+    name: str
+    says: str
+    base_ns: int = 0
+    row_ns: int = 0
+    model: str = ""
+
+
+WORKS = {
+    work.name: work
+    for work in (
+        Work("accelerator", "a device that takes 20 ms + 1.25 ms a row", 20 * MS, 5 * MS // 4),
+        Work("mlp", "a perceptron 256-512-512-16", model="mlp"),
+        Work("text", "a text classifier: an embedding, two transformer layers, 32 tokens", model="text"),
+        Work("image", "an image classifier of ResNet-50's shape, 64 x 64 pixels", model="image"),
+    )
+}
+
+
+class Served:
+    """A model that is up on a target; `submit` returns at once. Use it as a context manager.
+
+    threads: with which its instances compute in this process, all together; 0: none do.
+    """
+
+    def __init__(self, deployment: Any, work: Work, inputs: Any = None, threads: int = 0) -> None:
+        self.deployment = deployment
+        self.work = work
+        self.clock: Clock = getattr(deployment, "clock", HOST_CLOCK)
+        self.threads = threads
+        self._inputs = inputs
+        self._serials = itertools.count(1)
+
+    def submit(self, number: int, *, rows: int = 1, priority: int = 0, timeout_ns: int = 0) -> Future[Any]:
+        """Send a request of so many rows; its Future gives an answer or raises. Its number decides nothing."""
+        if self._inputs is not None:
+            future: Future[Any] = self.deployment.submit(self._inputs(rows))
+            return future
+        serial = next(self._serials)  # numbers start anew with every run; what the witness logs must not
+        work = self.work
+        return self.deployment.submit(  # type: ignore[no-any-return]
+            Request(
+                "load",
+                serial,
+                rows,
+                work_ns=work.base_ns,
+                row_work_ns=work.row_ns,
+                nonce=number,
+                priority=priority,
+                timeout_ns=timeout_ns,
+            )
+        )
+
+    def close(self) -> None:
+        """Take the model away. A target that hangs meanwhile is left behind after ten seconds."""
+        finish(self.deployment)
+
+    def __enter__(self) -> Self:
+        """Use as `with serve(...) as served:`."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        """Close."""
+        self.close()
+
+
+def serve(
+    target: Target, work: Work, config: BatcherConfig, *, wait_ns: int, threads: int = 1, device: str = "cpu"
+) -> Served:
+    """Bring the work up on a target and let it answer once; Skipped says why that cannot be had there.
+
+    wait_ns: how long the first answer may take. threads: of torch inside the worker, see `models.bound_to`. TargetError as
+    `Target.deploy`.
+    """
+    if feature := claimed(target.info, config.features()):
+        raise Skipped(f"{target.info.name} does not claim '{feature}'")
+    try:
+        served = _torch(target, work, config, threads, device) if work.model else Served(target.deploy(config), work)
+    except Unsupported as lack:
+        raise Skipped(f"{target.info.name} does not support {lack.capability}") from None
+    try:
+        first = served.submit(0)
+        served.clock.wait(first.done, served.clock.now_ns() + wait_ns)
+        first.result(timeout=0)
+    except BaseException:
+        served.close()
+        raise
+    return served
+
+
+def _torch(target: Target, work: Work, config: BatcherConfig, threads: int, device: str) -> Served:
+    if target.info.sight == "virtual":
+        raise Skipped(f"{target.info.name} runs torch models in no simulated time")
+    if not hasattr(target, "serve") or not target.info.claims.get("torch"):
+        raise Skipped(f"{target.info.name} serves no torch modules")
+    from batchproof.load.models import bound_to, build
+
+    module, inputs = build(work.model, device)
+    return Served(target.serve(bound_to(module, threads), config), work, inputs, config.instances * threads)

@@ -1,0 +1,1 @@
+"""Percentiles, intervals, autocorrelation and gates: every statistical decision."""

@@ -1,0 +1,183 @@
+"""Predictions under test: they are held against runs, and what a target loses is named."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from batchproof.bench.oracle import validate_target as against
+from batchproof.bench.oracle.curve import Curve
+from batchproof.bench.oracle.prediction import compare, margin_of, overrun, predict, predict_closed, way
+from batchproof.load.runs import Run, closed_loop, open_loop
+from batchproof.load.samples import OUTCOMES, Samples
+from batchproof.load.schedule import Schedule, poisson
+from batchproof.load.validity import Validity
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.protocol import Request
+from batchproof.targets.virtual import VirtualTarget
+
+MS = 1_000_000
+CURVE = Curve.affine(2 * MS, MS // 5, (1, 2, 4, 8))
+CAPACITY = CURVE.limit(8)
+LOAD = poisson(0.7 * CAPACITY, 1.0, 11)
+
+
+def _virtual_run(config: BatcherConfig, schedule: Schedule = LOAD) -> Run:
+    served = VirtualTarget().deploy(config)
+    ask = {"work_ns": 2 * MS, "row_work_ns": MS // 5}
+    return open_loop(lambda number: served.submit(Request("load", number, **ask)), served.clock, schedule, wait_ns=10**12)
+
+
+def _run(told: Any, factor: float, outcome: str = "answered", reasons: tuple[str, ...] = ()) -> Any:
+    """A run whose latencies are a prediction's times `factor`."""
+    due = told.simulated.due_ns
+    done = due + (told.simulated.latency_ns * factor).astype(np.int64)
+    outcomes = np.full(due.size, OUTCOMES.index("answered"), dtype=np.uint8)
+    outcomes[: due.size // 2] = OUTCOMES.index(outcome)
+    samples = Samples(due, due, done, outcomes, np.zeros(due.size, dtype=np.int32))
+    return SimpleNamespace(samples=samples, throughput=told.throughput / factor, validity=Validity(reasons))
+
+
+@pytest.mark.parametrize("more", [{}, {"max_queue_delay_ns": MS}, {"instances": 2}, {"max_queue_size": 2}], ids=str)
+def test_the_virtual_target_is_as_predicted(more: dict[str, int]) -> None:
+    """The same schedule, generator and all: not a nanosecond apart."""
+    config = BatcherConfig(max_batch_size=8, **more)
+    told, run = predict(config, CURVE, LOAD.due_ns, end_ns=LOAD.end_ns), _virtual_run(config)
+    found = compare(told, run, 0.0)
+
+    assert run.samples.latency_ns.tolist() == told.simulated.latency_ns.tolist()
+    assert found["verdict"] == "AS PREDICTED"
+    assert found["ratios"]["mean_ns"] == found["ratios"]["p50_ns"] == 1.0
+    assert found["ratios"]["throughput"] == pytest.approx(1.0, rel=0.001), "an answer in the very last nanosecond"
+    assert told.refused == np.count_nonzero(~run.samples.answered)
+
+
+def test_a_target_that_loses_time_is_named() -> None:
+    """Slower than the margin is a finding with its size; faster is one about the curve."""
+    told = predict(BatcherConfig(max_batch_size=8), CURVE, LOAD.due_ns)
+    slow, same, fast = (compare(told, _run(told, factor)) for factor in (1 / 0.7, 1.1, 0.7))
+
+    assert (slow["verdict"], same["verdict"], fast["verdict"]) == ("SLOWER", "AS PREDICTED", "FASTER")
+    assert slow["finding"].startswith("loses 30% somewhere: answers take 1.43 times")
+    assert (same["finding"], slow["lost"]) == ("", pytest.approx(0.3, abs=0.001))
+    assert "these are wrong" in fast["finding"]
+    assert compare(told, _run(told, 1.1), margin_of("reference"))["verdict"] == "SLOWER"
+    assert (margin_of("triton-docker"), margin_of("somebody:else"), margin_of("virtual")) == (0.15, 0.15, 0.05)
+
+
+def test_a_closed_loop_is_judged_by_its_rate() -> None:
+    """And so is an open one with more load than capacity: latency has no mean there."""
+    config = BatcherConfig(max_batch_size=8)
+    over = predict(config, CURVE, poisson(1.5 * CAPACITY, 0.5, 11).due_ns)
+    for told in (predict_closed(config, CURVE, 16, 4000), over):
+        found = compare(told, _run(told, 1 / 0.7))
+        assert found["verdict"] == "SLOWER"
+        assert found["finding"].startswith("loses 30% somewhere: requests per second are 0.70 times")
+    assert predict_closed(config, CURVE, 16, 4000).throughput == pytest.approx(CAPACITY, rel=0.01)
+
+
+def test_what_cannot_be_judged_is_not() -> None:
+    """Invalid runs, loads near capacity, missing answers: UNJUDGED, with the reason."""
+    config = BatcherConfig(max_batch_size=8)
+    told, near = (predict(config, CURVE, poisson(load * CAPACITY, 1.0, 11, exact=True).due_ns) for load in (0.7, 0.96))
+    found = [
+        compare(told, _run(told, 2, reasons=("the host stood still",))),
+        compare(near, _run(near, 2)),
+        compare(told, _run(told, 2, outcome="lost")),
+    ]
+
+    assert [one["verdict"] for one in found] == ["UNJUDGED"] * 3
+    assert [one["finding"] for one in found] == [""] * 3
+    assert found[0]["why"] == "the run is invalid: the host stood still"
+    assert "near to capacity" in found[1]["why"]
+    assert "were not answered" in found[2]["why"]
+
+
+def test_overruns_and_the_way() -> None:
+    """What keeps the instance busy costs throughput; what does not only adds to the latency."""
+    config = BatcherConfig(max_batch_size=8)
+    bare, busy, far = (predict(config, CURVE, LOAD.due_ns, **more) for more in ({}, {"overrun_ns": MS}, {"way_ns": MS}))
+
+    assert far.mean_ns == pytest.approx(bare.mean_ns + MS)
+    assert far.p99_ns == bare.p99_ns + MS
+    assert busy.mean_ns > far.mean_ns
+    assert busy.load > bare.load == pytest.approx(far.load)
+
+
+@pytest.mark.parametrize(("per_s", "overrun_ms", "way_ms"), [(200, 4, 1.5), (8000 / 36, 0, 2), (250, 0, 2), (0, 0, 2)])
+def test_what_saturation_and_lone_requests_show(per_s: float, overrun_ms: int, way_ms: float) -> None:
+    """A batch of 8 that should take 36 ms and takes 40 has an overrun of 4 ms, an eighth of it a lone request's."""
+    config = BatcherConfig(max_batch_size=8)
+
+    assert overrun(config, per_s, 8000 / 36) == overrun_ms * MS
+    assert way(config, 2 * MS, overrun_ms * MS) == way_ms * MS
+    assert way(config, MS, 16 * MS) == 0
+
+
+def test_a_smaller_batch_runs_over_by_less() -> None:
+    """In proportion to its rows, as what is added is work on each request."""
+    config = BatcherConfig(max_batch_size=8)
+    lone, full = (predict(config, CURVE, due_ns, overrun_ns=MS) for due_ns in ([0], [0] * 9))
+
+    assert lone.mean_ns == CURVE.at(1) + MS / 8
+    assert full.simulated.done_ns.max() == CURVE.at(1) + MS / 8 + CURVE.at(8) + MS
+
+
+class _Slow:
+    """Takes half as long again as it is told to."""
+
+    def __init__(self) -> None:
+        self.info = VirtualTarget().info
+
+    def deploy(self, config: BatcherConfig) -> Any:
+        inner = VirtualTarget().deploy(config)
+
+        def submit(one: Request) -> Future[Any]:
+            return inner.submit(replace(one, work_ns=one.work_ns * 3 // 2, row_work_ns=one.row_work_ns * 3 // 2))
+
+        return SimpleNamespace(submit=submit, clock=inner.clock, close=inner.close)
+
+
+def test_a_target_against_its_oracle(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Calibrated, loaded and simulated: the virtual target is as predicted; one that loses a third is named."""
+    good = list(against.against(VirtualTarget(), base_ns=2 * MS, row_ns=MS // 5, seconds=0.5))
+    slow = next(against.against(_Slow(), base_ns=2 * MS, row_ns=MS // 5, seconds=0.5))
+
+    assert [one["asked"] for one in good] == ["16 clients", "load 0.3", "load 0.6", "load 0.8", "load 0.9"] * 2
+    assert [one["delay_ns"] for one in good] == [0] * 5 + [MS] * 5
+    assert {one["verdict"] for one in good} == {"AS PREDICTED"}
+    assert {one["overrun_ns"] // 1000 for one in good} == {one["way_ns"] // 1000 for one in good} == {0}
+    assert (slow["verdict"], slow["finding"].partition(":")[0]) == ("SLOWER", "loses 33% somewhere")
+
+    for target, status in ((VirtualTarget, 0), (_Slow, 1)):
+        monkeypatch.setattr(against, "resolve", lambda _spec, target=target: target())
+        monkeypatch.setattr(against, "DELAY_SHARES", (0.0,))
+        assert against.main(["--base-ms", "2", "--row-ms", "0.2", "--seconds", "0.3"]) == status
+    assert "SLOWER" in capsys.readouterr().out
+
+    found, bad = {"verdict": "SLOWER", "finding": "loses", "why": ""}, SimpleNamespace(valid=False)
+    assert against._trusted(found, SimpleNamespace(valid=True)) == found
+    assert against._trusted(found, bad)["verdict"] == "UNJUDGED", "its calibration was no measurement"
+
+
+@pytest.mark.parametrize(("noisy", "verdict"), [(2, "AS PREDICTED"), (9, "UNJUDGED")])
+def test_what_is_invalid_is_measured_again(monkeypatch: pytest.MonkeyPatch, noisy: int, verdict: str) -> None:
+    """So many times and no more: a valid run is then judged, and of nothing but invalid ones the last is not."""
+    monkeypatch.setattr(against, "ATTEMPTS", 3)
+    made = {"open": 0, "closed": 0}
+
+    def disturbed(run: Run) -> Run:
+        made[run.kind] += 1
+        return replace(run, validity=Validity(("noise",))) if made[run.kind] <= noisy else run
+
+    monkeypatch.setattr(against, "open_loop", lambda *given, **more: disturbed(open_loop(*given, **more)))
+    monkeypatch.setattr(against, "closed_loop", lambda *given, **more: disturbed(closed_loop(*given, **more)))
+
+    found = next(against.against(VirtualTarget(), base_ns=2 * MS, row_ns=MS // 5, seconds=0.3))
+
+    assert (found["verdict"], made) == (verdict, {"open": 3, "closed": 3})

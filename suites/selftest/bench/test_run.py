@@ -1,0 +1,85 @@
+"""`batchproof bench` under test: what is asked for wrongly is refused in one line, and what is shown is the whole of it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from batchproof.bench import run as command
+from batchproof.bench.measurements import cost
+from batchproof.bench.run import Options, run
+from batchproof.bench.view import View
+from batchproof.cli import app
+from batchproof.reports import bench as report
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--target", "nonsense"], 4, "unknown target 'nonsense'"),
+        (["--target", "grpc://127.0.0.1:1"], 4, "no Triton answers at grpc://127.0.0.1:1"),
+        (["--work", "crypto"], 2, "--work crypto: there are accelerator, mlp, text, image and all"),
+        (["--only", "speed-of-light"], 2, "--only speed-of-light: there are static, naive"),
+        (["--only", ","], 2, "an empty list names nothing"),
+    ],
+)
+def test_misuse(capfd: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], status: int, message: str) -> None:
+    """One line, the exit status, and no folder."""
+    result = CliRunner().invoke(app, ["bench", "--report", str(tmp_path / "out"), *arguments])
+    said = [line for line in (result.stderr + capfd.readouterr().err).splitlines() if line]
+
+    assert result.exit_code == status
+    assert len(said) == 1
+    assert message in said[0]
+    assert not (tmp_path / "out").exists()
+
+
+def test_torch_that_is_not_there(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """The message says how to get it, before any target is started."""
+    monkeypatch.setattr(command, "find_spec", lambda _: None)
+
+    assert run(Options("nonsense", work="all")) == 2
+    assert "pip install 'batchproof[reference]'" in capfd.readouterr().err
+
+
+def test_a_report_that_cannot_be_written(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Is one message too, and the target is ended."""
+    (tmp_path / "file").write_text("")
+
+    assert run(Options("virtual", report=tmp_path / "file"), Console(file=io.StringIO())) == 4
+    assert "choose another --report" in capfd.readouterr().err
+
+
+def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole bench in simulated time: plain lines where there is no terminal, and the command that makes it again."""
+    monkeypatch.setattr(cost, "REQUESTS", (4000, 4000))  # there is no noise that more would average out
+    arguments = ["bench", "--target", "virtual", "--quick", "--only", "cost,static", "--price-per-hour", "2", "--seed", "5"]
+    result = CliRunner().invoke(app, [*arguments, "--report", str(tmp_path)])
+
+    assert result.exit_code == 0, result.stdout
+    assert "quick form, in simulated time" in result.stdout
+    found = report.read(tmp_path)
+    assert [one["measurement"] for one in found.measurements] == ["static", "cost"]
+    again = Options("virtual", quick=True, only="cost,static", price_per_hour=2, seed=5).command()
+    assert found.header["command"] == again
+    assert all(f" {word}" in again for word in arguments if word != "bench")
+
+
+def test_the_live_table() -> None:
+    """On a terminal the table fills in, and stays when the bench is over."""
+    screen = io.StringIO()
+    view = View(Console(file=screen, force_terminal=True, width=100), ["static", "naive"])
+    view.begin("static", "what?")
+    view.say("batches of 8")
+    view.end("static", "PASS", 1.25, "a knee")
+    view.stop()
+    view.stop()
+
+    last = screen.getvalue().rpartition("measurement")[2]
+    assert "a knee" in last
+    assert "1.2 s" in last
+    assert "naive" in last

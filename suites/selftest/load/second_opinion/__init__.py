@@ -1,0 +1,1 @@
+"""Tests of `load/second_opinion/`."""

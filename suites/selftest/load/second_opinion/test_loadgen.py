@@ -1,0 +1,192 @@
+"""MLPerf LoadGen beside our load generator: its log is read right, its runs end, and both are compared."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from batchproof.load.second_opinion import compare, loadgen
+from batchproof.load.second_opinion.opinion import ToolFailed, ToolMissing
+from batchproof.suites.selftest.samples import recorded
+from batchproof.targets.protocol import Kind, Refused, Request, TargetInfo
+
+MS = 1_000_000
+
+
+def mllog(key: str, value: str, error: str = "false") -> str:
+    """Return a line of LoadGen's detail log."""
+    return (f':::MLLOG {{"key": "{key}", "value": {value}, "time_ms": 2002.159408, "namespace": "mlperf::logging", '
+            f'"event_type": "POINT_IN_TIME", "metadata": {{"is_error": {error}, "is_warning": false, "file": "results.cc", '
+            '"line_no": 1, "pid": 1, "tid": 1}}\n')
+
+
+# What LoadGen 6.0.17 wrote, shortened.
+DETAIL = "".join(
+    mllog(key, value) for key, value in (
+        ("effective_scenario", '"Server"'), ("result_validity", '"VALID"'), ("result_min_duration_met", "true"),
+        ("result_min_queries_met", "true"), ("early_stopping_met", "true"), ("result_completed_samples_per_sec", "990.43"),
+        ("result_50.00_percentile_latency_ns", "127466"), ("result_99.00_percentile_latency_ns", "771425"),
+        ("result_99.90_percentile_latency_ns", "2511270"),
+    )
+)
+ENDED = "Ending early: Ran out of generated queries to issue"
+EARLY = mllog("error_runtime", f'"{ENDED}"', "true")
+
+
+def test_its_log() -> None:
+    """Percentiles are in ns and from the schedule; its samples here know no due times, so its own percentiles are taken."""
+    raw = recorded([0, 5], [0, 5], [50, 90])
+    opinion = loadgen.opinion(loadgen.parse_detail(DETAIL), "poisson:rate=1000", raw, release="6.0")
+
+    assert (opinion.throughput, opinion.kind, opinion.clock, opinion.valid) == (990.43, "open", "schedule", True)
+    assert opinion.latency_ns() == {"p50": 127_466, "p90": None, "p99": 771_425, "p99_9": 2_511_270}
+    assert opinion.service_ns()["p50"] == 50
+
+
+def test_its_invalid_run() -> None:
+    """What it calls invalid, and an error of its own, are reasons; a log without a result is a failure."""
+    raw = recorded([0], [0], [1])
+    broken = DETAIL.replace('"VALID"', '"INVALID"').replace('met", "value": true', 'met", "value": false')
+    said = loadgen.parse_detail(broken)
+    assert loadgen.opinion(said, "", raw, release="").reasons == (
+        "LoadGen: it was shorter than asked", "LoadGen: it had too few queries",
+    )
+    assert loadgen.opinion(loadgen.parse_detail(DETAIL + EARLY), "", raw, release="").reasons == (f"LoadGen: {ENDED}",)
+    with pytest.raises(ToolFailed, match="Ending early"):
+        loadgen.opinion(loadgen.parse_detail(EARLY), "", raw, release="")
+
+
+def has_loadgen() -> None:
+    """Skip without it."""
+    pytest.importorskip("mlperf_loadgen", reason="LoadGen is not installed: pip install 'batchproof[opinions]'")
+
+
+def test_it_measures() -> None:
+    """A Server run on something that takes a while: it sends what its log says, and no answer is faster than the work."""
+    has_loadgen()
+    with ThreadPoolExecutor(4) as pool:
+        opinion = loadgen.server(lambda _number: pool.submit(time.sleep, 0.002), 200, seconds=0.5, seed=3, limit_ns=10**9)
+
+    assert opinion.samples is not None
+    assert opinion.requests == opinion.samples.count > 50
+    assert opinion.samples.answered.all()
+    assert opinion.samples.service_ns.min() >= 2 * MS
+    assert opinion.said_ns["p50"] >= 2 * MS
+    assert opinion.kind == "open"
+
+
+def test_its_other_scenarios() -> None:
+    """One after the other is never two at once; Offline sends everything at once."""
+    has_loadgen()
+    with ThreadPoolExecutor(1) as pool:
+        one = loadgen.single_stream(lambda _number: pool.submit(time.sleep, 0.001), seconds=0.2, expected_ns=MS)
+        whole = loadgen.offline(lambda _number: pool.submit(time.sleep, 0.001), 200, seconds=0.2)
+
+    assert one.samples is not None
+    assert (one.samples.sent_ns[1:] >= one.samples.done_ns[:-1]).all()
+    assert 0 < one.throughput < 1000
+    assert whole.requests == 44
+    assert 0 < whole.throughput < 1000
+
+
+@pytest.mark.parametrize("how", ["refused", "raises", "never"])
+def test_it_knows_no_failures(how: str) -> None:
+    """A request that is refused, or never answered, makes its run invalid; and it ends."""
+    has_loadgen()
+
+    def submit(number: int) -> Future[Any]:
+        future: Future[Any] = Future()
+        if number % 4 or how == "never":
+            if how != "never":
+                future.set_result(None)
+        elif how == "refused":
+            future.set_exception(Refused(Kind.FULL, "full"))
+        else:
+            raise Refused(Kind.FULL, "full")
+        return future
+
+    opinion = loadgen.server(submit, 200, seconds=0.2, limit_ns=10**9, wait_s=0.2)
+
+    assert opinion.samples is not None
+    assert ("were not answered in time" if how == "never" else "LoadGen counts them as answers") in opinion.reasons[-1]
+    assert set(opinion.samples.outcomes()) == ({"unanswered"} if how == "never" else {"answered", "full"})
+
+
+def test_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the extra."""
+    monkeypatch.setitem(sys.modules, "mlperf_loadgen", None)
+    with pytest.raises(ToolMissing, match=r"batchproof\[opinions\]"):
+        loadgen.module()
+
+
+def test_one_loadgen_at_a_time() -> None:
+    """LoadGen is one for a process: a second run waits for the first."""
+    has_loadgen()
+    spans: list[tuple[int, int]] = []
+
+    def run() -> None:
+        begun: list[int] = []
+
+        def submit(_number: int) -> Future[Any]:
+            begun.append(time.monotonic_ns())
+            future: Future[Any] = Future()
+            future.set_result(None)
+            return future
+
+        loadgen.server(submit, 100, seconds=0.1, limit_ns=10**9)
+        spans.append((begun[0], begun[-1]))
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    (_, first_end), (second_start, _) = sorted(spans)
+    assert second_start > first_end
+
+
+class Sleeper:
+    """A target and its deployment: one request at a time, a millisecond each."""
+
+    info = TargetInfo("sleeper", "1", "here")
+
+    def deploy(self, _config: Any) -> Sleeper:
+        """Start."""
+        self.pool = ThreadPoolExecutor(1)
+        return self
+
+    def submit(self, _request: Request) -> Future[Any]:
+        """Sleep."""
+        return self.pool.submit(time.sleep, 0.001)
+
+    def close(self) -> None:
+        """End."""
+        self.pool.shutdown()
+
+
+def test_the_comparison_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LoadGen and ours on the same target, for a moment: every scenario has figures of both."""
+    has_loadgen()
+    monkeypatch.setattr(compare, "ATTEMPTS", 1)
+    said: list[str] = []
+
+    pairs = compare.in_process(Sleeper(), 1, 0.3, said.append)
+
+    assert [pair.name for pair in pairs] == [f"sleeper: LoadGen {one}" for one in ("Server", "SingleStream", "Offline")]
+    assert all(pair.ours.throughput > 0 and pair.theirs.throughput > 0 for pair in pairs)
+    assert [pair.theirs.clock for pair in pairs] == ["schedule", "send", "send"]
+    assert len(said) == 3
+
+
+def test_a_tool_that_is_missing_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without LoadGen there is nothing to compare, and the message says how to get it."""
+    monkeypatch.setitem(sys.modules, "mlperf_loadgen", None)
+    said: list[str] = []
+
+    assert compare.in_process(Sleeper(), 3, 0.1, said.append) == []
+    assert said == ["skipped: MLPerf LoadGen is not here: pip install 'batchproof[opinions]'"]

@@ -1,0 +1,159 @@
+"""Who tests the tests: every mutant of the reference batcher is killed by the rules that it names, in the right words.
+
+Here each mutant meets the rules that it names (but for a slow one, where others kill it too) and a sample of the rest; all
+rules on all mutants is what `batchproof mutants` runs, and that takes a minute.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from batchproof.commands import mutants as matrix
+from batchproof.commands.mutants import Row, judged, print_matrix
+from batchproof.reference_batcher.mutants import STEMS, Mutant, UnknownMutant, load, mutants
+from batchproof.targets import resolve
+from batchproof.targets.protocol import TargetError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SAMPLE = {"DB-SIZE-005", "DB-DELAY-003", "DB-DELAY-005", "DB-ORDER-001", "DB-TIMEOUT-004", "DB-FAIL-002"}
+SLOW = "PERF-MODEL-001"  # runs a real model
+SHOWS_LATE = {"leaks": {"DB-*"}}  # wrong after so many batches as only the whole suite runs
+BY_ONE = Mutant("size-by-one", "one row more", "core", "size:", "size + 1:", ("DB-SIZE-001",), "a batch of 5 rows")
+
+
+def row(**fields: object) -> Row:
+    """A row of the matrix in which everything is as declared."""
+    said = {"DB-SIZE-001": "<= 4 rows | a batch of 5 rows | "}
+    return Row(**{"mutant": "size-by-one", "what": "one row more", "killed_by": ("DB-SIZE-001",), "said": said,
+                  "declared": ("DB-SIZE-001",), "message": "a batch of 5 rows", **fields})
+
+
+@pytest.mark.parametrize("name", mutants())
+def test_mutant_is_killed_as_declared(name: str) -> None:
+    """Of the rules that it meets, exactly those that a mutant names fail, and the first says what is wrong."""
+    mutant = mutants()[name]
+    kills = tuple(rule for rule in mutant.kills if rule != SLOW or mutant.kills == (SLOW,))
+
+    if SLOW in kills:
+        pytest.importorskip("torch", reason="the extra `reference` (torch) is not installed")
+
+    said = judged(f"mutant:{name}", ",".join(SHOWS_LATE.get(name, SAMPLE) | set(kills)))
+
+    assert Row(name, mutant.what, tuple(said), kills, said, mutant.message).problem == ""
+
+
+def test_the_original_passes_everything() -> None:
+    """The reference batcher in virtual time fails no rule, so a kill is the wrong line's doing."""
+    assert judged("virtual") == {}
+
+
+@pytest.mark.parametrize("name", mutants())
+def test_mutant_is_one_wrong_line(name: str) -> None:
+    """The line of a mutant stands in its file exactly once, differs from the wrong one, and names what it kills."""
+    mutant = mutants()[name]
+    source = (files("batchproof") / "reference_batcher" / f"{mutant.where}.py").read_text(encoding="utf-8")
+
+    assert mutant.where in STEMS
+    assert source.count(mutant.line) == 1
+    assert mutant.wrong != mutant.line
+    assert mutant.kills
+    assert mutant.message
+
+
+def test_no_two_mutants_are_the_same() -> None:
+    """Every mutant has a wrong line and a description of its own."""
+    changes = [(mutant.where, mutant.line, mutant.wrong) for mutant in mutants().values()]
+    words = [mutant.what for mutant in mutants().values()]
+
+    assert (len(set(changes)), len(set(words))) == (len(mutants()), len(mutants()))
+
+
+def test_loading_a_mutant_leaves_the_original_alone() -> None:
+    """A mutant is a module of its own: the original decides as before."""
+    original, mutant = load(), load("limit-refused")
+
+    from batchproof.reference_batcher import BatcherConfig
+    from batchproof.reference_batcher.core import DynamicBatcher
+    from batchproof.reference_batcher.decisions import Entry
+
+    config = BatcherConfig(max_batch_size=4)
+    cores = [DynamicBatcher, *(shell.Service.__init__.__globals__["DynamicBatcher"] for shell in (original, mutant))]
+    refusals = [core(config).enqueue(Entry(4, 0, None)) for core in cores]
+    assert refusals[:2] == [None, None]
+    assert "must be <= 4" in str(refusals[2])
+
+
+@pytest.mark.parametrize("refuse", [load, lambda name: resolve(f"mutant:{name}")], ids=["load", "target"])
+def test_unknown_mutant_is_named(refuse: Callable[[str], object]) -> None:
+    """A mutant that does not exist is refused with the names of those that do."""
+    with pytest.raises((UnknownMutant, TargetError), match="unknown mutant 'tidy': there are size-by-one, "):
+        refuse("tidy")
+
+
+@pytest.mark.parametrize("count", [0, 2], ids=["missing", "twice"])
+def test_a_line_that_moved_is_noticed(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """A mutant whose line is gone from the source, or stands there twice, is an error and not the original."""
+    line = {0: "no such line", 2: "self.draining = "}[count]
+    lost = Mutant("lost", "is lost", "core", line, "pass", ("DB-SIZE-001",), "")
+    monkeypatch.setattr("batchproof.reference_batcher.mutants.mutants", lambda: {"lost": lost})
+
+    with pytest.raises(ValueError, match=f"its line stands {count} times in core.py"):
+        load("lost")
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({}, ""),
+        ({"killed_by": ()}, "killed by none, declared DB-SIZE-001"),
+        ({"killed_by": ("DB-SIZE-001", "DB-SIZE-002")}, "killed by DB-SIZE-001, DB-SIZE-002, declared DB-SIZE-001"),
+        ({"declared": (), "killed_by": ()}, ""),
+        ({"message": "a batch of 6 rows"}, "DB-SIZE-001 said '<= 4 rows | a batch of 5 rows | ', not 'a batch of 6 rows'"),
+    ],
+    ids=["as declared", "survives", "one more", "nothing declared", "other words"],
+)
+def test_row_knows_its_problem(fields: dict[str, object], problem: str) -> None:
+    """A row is as declared when the kill set is exact and the first rule says what it should."""
+    assert row(**fields).problem == problem
+
+
+@pytest.mark.parametrize(("kills", "status"), [(("DB-SIZE-001",), 0), (("DB-SIZE-002",), 1)], ids=["exact", "not exact"])
+def test_matrix_says_whether_it_is_as_declared(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kills: tuple[str, ...], status: int
+) -> None:
+    """`batchproof mutants` is 0 when all kill sets are exact, and 1 with the row that is not."""
+    said = {"mutant:size-by-one": {"DB-SIZE-001": "a batch of 5 rows"}, "virtual": {}}
+    monkeypatch.setattr(matrix, "mutants", lambda: {"size-by-one": Mutant(**{**vars(BY_ONE), "kills": kills})})
+    monkeypatch.setattr(matrix, "judged", said.__getitem__)
+
+    assert print_matrix("json") == status
+
+    printed = capsys.readouterr()
+    assert [one["mutant"] for one in json.loads(printed.out)] == ["size-by-one"]
+    assert ("NOT AS DECLARED  size-by-one: killed by DB-SIZE-001, declared DB-SIZE-002" in printed.err) == bool(status)
+
+
+def test_the_documented_matrix_is_todays() -> None:
+    """docs/mutants.md is what `batchproof mutants --markdown` prints of kill sets that are as declared."""
+    page = Path(__file__).parents[3] / "docs" / "mutants.md"
+    if not page.is_file():
+        pytest.skip("no docs/mutants.md here: the documentation is not installed")
+
+    table = [row(mutant=m.name, what=m.what, killed_by=in_order(m.kills), declared=m.kills) for m in mutants().values()]
+
+    again = "write it anew: batchproof mutants --markdown > docs/mutants.md"
+    assert page.read_text(encoding="utf-8").rstrip("\n") == matrix.markdown(table), again
+
+
+def in_order(kills: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the rules of a kill set in the catalogue's order, as a report has them."""
+    from batchproof.fixtures.judging.catalogue import rules
+
+    return tuple(rule for rule in rules() if rule in kills)

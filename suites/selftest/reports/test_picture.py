@@ -1,0 +1,116 @@
+"""Failures under test: the picture of a timeline, and the text around it."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from dataclasses import replace
+
+from batchproof.fixtures.evidence.timeline import Execution, Sent, Timeline
+from batchproof.reports import failure
+from batchproof.reports.picture import draw
+from batchproof.suites.selftest.report_lines import (
+    CONFIG,
+    DELAY,
+    FAILURE,
+    HOSTILE,
+    LINES,
+    MS,
+    REARMED,
+    RESULTS,
+    TARGET,
+    attempt,
+    data,
+    header,
+    result,
+)
+
+PICTURE = """\
+r0 |q--------------------------------------M>|
+r1 |         q-----------------------------M>|
+r2 |                   q-------------------M>|
+    +---------+---------+---------+----------
+ms  0         100       200       300"""
+
+
+def test_picture_is_exact() -> None:
+    """A request is a line: sent, waiting, entering the model, in it, answered."""
+    assert draw(data(REARMED), width=46) == PICTURE
+
+
+def test_picture_shows_refused_failed_and_unanswered_requests() -> None:
+    """A refusal is x and says its kind, a failure too, and a request that never got an answer stays open."""
+    requests = (
+        Sent("plug", 0, 1, 0, 40 * MS, kind="failed"),
+        Sent("r0", 1, 9, 20 * MS, 20 * MS, kind="invalid"),
+        Sent("r1", 2, 1, 20 * MS),
+    )
+    timeline = Timeline(CONFIG, requests, (Execution(0, 1, (0,), (1,), 10 * MS, 30 * MS),), {"end": 90 * MS})
+    assert draw(data(timeline), width=48).splitlines()[:3] == [
+        "plug |q---M==========----x     | failed",
+        "r0   |         qx              | 9 rows, invalid",
+        "r1   |         q--------------?|",
+    ]
+
+
+def test_picture_numbers_batches_where_time_does_not_tell() -> None:
+    """Under a simulated clock everything may happen at one moment: what is left to see is who was in which batch."""
+    requests = tuple(Sent(f"r{i}", i, 1, 5, 5) for i in range(3))
+    runs = (Execution(0, 1, (0, 1), (1, 1), 5, 5), Execution(0, 2, (1, 2), (1, 1), 5, 5))
+    assert draw(data(Timeline(CONFIG, requests, runs))).splitlines() == [
+        "r0 |qM>| batch 1",
+        "r1 |qM>| batch 1 and 2",
+        "r2 |qM>| batch 2",
+        "(all at the same moment)",
+    ]
+
+
+def test_picture_keeps_to_client_times_where_clocks_do_not_compare() -> None:
+    """Times of the model are not drawn on the client's axis unless the clocks are the same."""
+    text = draw(data(replace(REARMED, same_clock=False)))
+    assert not [letter for letter in "M=" if letter in text]
+    assert text.endswith("only the client's times are drawn)")
+
+
+def test_picture_keeps_the_first_requests_and_the_width() -> None:
+    """Of many requests the first 16 are drawn, within 100 columns."""
+    many = Timeline(CONFIG, tuple(Sent(f"r{i}", i, 1, i, 5 * i, "expired") for i in range(40)))
+    lines = draw(data(many)).splitlines()
+    assert lines[16] == "... and 24 more"
+    assert max(map(len, lines)) <= 100
+
+
+def test_failure_is_exact() -> None:
+    """A failure shows requirement, number against number, picture, hint and commands."""
+    assert failure.text(RESULTS[-1], LINES[1:4], header()) == FAILURE
+
+
+def test_failure_gives_commands_that_work_from_here() -> None:
+    """With the report's folder given, the replay command finds the bundle; words from outside are quoted."""
+    evil = "grpc://host:1; rm -rf ~"
+    command = shlex.join(["batchproof", "check", "--target", evil, "--patience", "quick"])
+    text = failure.text(RESULTS[-1], (), header(command=command), folder="out/my run")
+    assert "--replay 'out/my run/bundles/db-delay-004-1729.zip'" in text
+    assert "--target 'grpc://host:1; rm -rf ~' --patience quick --rules" in text
+    for command in ("rm -rf ~", "batchproof check 'unbalanced", ""):
+        text = failure.text(RESULTS[-1], (), header(command=command, target=TARGET | {"reached": evil}))
+        assert " batchproof check --target 'grpc://host:1; rm -rf ~' --rules" in text
+
+
+def test_failure_tames_what_the_target_said() -> None:
+    """Escapes are gone, a long message is cut, all attempts are named, and a broken timeline costs the picture only."""
+    tries = [attempt(DELAY, "INCONCLUSIVE"), attempt(DELAY, "FAIL", number=2) | {"timeline": {"requests": [1]}}]
+    text = failure.text(result(DELAY, "FAIL", actual=HOSTILE + "y" * 9000, reason="z\n" * 99), tries, header())
+    assert not [bad for bad in "\x00\x1b\u202e" if bad in text]
+    assert max(map(len, text.splitlines())) <= 100
+    assert len(text) < 2000
+    parts = [" more characters)", "  attempts  INCONCLUSIVE, FAIL\n", "(no picture: the timeline is malformed)"]
+    assert [part for part in parts if part not in text] == []
+
+
+def test_sample_picture_is_drawn() -> None:
+    """`python -m batchproof.reports.picture` draws a sample."""
+    command = [sys.executable, "-m", "batchproof.reports.picture"]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert [part in shown.stdout for part in (" |q", "q sent")] == [True, True]

@@ -1,0 +1,161 @@
+"""Reports under test: what is read, what is refused, and what may be called conformant."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from batchproof.fixtures.judging.verdicts import Verdict
+from batchproof.reports import reading
+from batchproof.reports.documents import to_json, to_junit, to_markdown
+from batchproof.reports.headline import headline
+from batchproof.reports.reading import ReportError, read
+from batchproof.suites.selftest.report_lines import (
+    COUNTS,
+    DELAY,
+    LINES,
+    RESULTS,
+    SCHEMA,
+    attempt,
+    footer,
+    header,
+    one,
+    parsed,
+    result,
+    write,
+)
+
+
+def errors(line: Any) -> list[Any]:
+    """What the schema has against a line."""
+    return list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(line))
+
+
+def test_schema_accepts_every_line() -> None:
+    """The schema is a valid one and accepts each line that a run writes."""
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert [errors(line) for line in LINES] == [[]] * len(LINES)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        header(format=2),
+        header(rules=["DB-SIZE-001", "DB-SIZE-001"]),
+        header(started="yesterday"),
+        header(target={"name": "triton"}),
+        attempt(DELAY, "PASSED"),
+        attempt(DELAY, "FAIL") | {"timeline": {}},
+        result("size"),
+        result(DELAY, level="must"),
+        result(DELAY, seconds=-1),
+        result(DELAY, bundle="/somewhere/else.zip"),
+        result(DELAY, surprise=1),
+        footer(counts={"GOOD": 1}),
+        footer(complete="yes"),
+        {"type": "trailer"},
+        {},
+    ],
+    ids=lambda line: str(line.get("type")),
+)
+def test_schema_refuses_broken_lines(line: Any) -> None:
+    """The schema refuses a line with an unknown word, a missing field or one too many."""
+    assert errors(line)
+
+
+def test_verdict_words_are_the_rigs() -> None:
+    """Reports, schema and rig use the same words in the same order, although reports import nothing of the rig."""
+    assert list(reading.VERDICTS) == [str(verdict) for verdict in Verdict] == SCHEMA["$defs"]["verdict"]["enum"]
+
+
+def test_whole_report_is_read_from_folder_and_file(tmp_path: Path) -> None:
+    """A folder is read as the report.jsonl in it."""
+    report = read(write(tmp_path, *LINES))
+    assert report == read(tmp_path / "report.jsonl")
+    assert (report.truncated, report.missing, report.counts) == (False, (), COUNTS)
+    assert list(report.areas()) == ["DB-SIZE", "DB-ORDER", "DB-DELAY"]
+
+
+@pytest.mark.parametrize("rest", ["", '{"type": "resu', '{"type": "foo\xe4"\n'])
+def test_report_without_footer_is_truncated_and_says_so(tmp_path: Path, rest: str) -> None:
+    """A report without a footer, its last line whole or cut off, is read, and every document says it is truncated."""
+    write(tmp_path, *LINES[:5])
+    with (tmp_path / "report.jsonl").open("a", encoding="latin-1") as file:
+        file.write(rest)
+    report = read(tmp_path)
+    assert (report.truncated, report.cut) == (True, bool(rest))
+    assert headline(report) == "No verdict: the report is truncated, 1 of 8 rules with a result"
+    assert "**Truncated.**" in to_markdown(report)
+    assert to_json(report)["truncated"] is True
+    assert [error.get("type") for error in parsed(to_junit(report)).iter("error")] == ["TRUNCATED"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "the file is empty"),
+        (LINES[1:], "the first line is no header"),
+        ([header(format=7)], "format 7 is unknown; this version reads format 1"),
+        ([header(seed="x")], "line 1: this header has no valid 'seed'"),
+        ([header(target={"name": "x"})], "the header's target has no valid 'version'"),
+        ([header(rules=[1])], "the header's rules are not all names"),
+        ([LINES[0], 5, *LINES[1:]], "line 2 is no JSON object"),
+        ([LINES[0], {"type": ["x"]}], "line 2: unknown type ['x']"),
+        ([LINES[0], result(DELAY, "GOOD")], "line 2: unknown verdict 'GOOD'"),
+        ([LINES[0], result(DELAY, title=None)], "line 2: this result has no valid 'title'"),
+        ([*LINES, header()], "line 14: something follows the footer"),
+        ([*LINES[:2], header()], "line 3: a second header; two runs wrote into one file"),
+        ([*LINES[:-1], RESULTS[0], footer()], "more than one result for DB-SIZE-001"),
+        ([LINES[0], result("DB-SIZE-099")], "result for DB-SIZE-099, which the header did not select"),
+        ([*LINES[:-2], footer(counts={})], "incomplete although its footer says complete: no result for DB-DELAY-004"),
+        ([*LINES[:-2], footer(complete=False)], "the footer counts 1 PASS, 1 SKIPPED, "),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "lines",
+)
+def test_contradictions_are_refused(tmp_path: Path, lines: list[Any], message: str) -> None:
+    """What is no report, or contradicts itself, is refused in one line that names the file and the reason."""
+    with pytest.raises(ReportError) as error:
+        read(write(tmp_path, *lines))
+    assert str(error.value).startswith(f"{tmp_path / 'report.jsonl'}: ")
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_broken_line_in_the_middle_is_refused(tmp_path: Path) -> None:
+    """Only the last line may be cut off."""
+    write(tmp_path, *LINES)
+    text = (tmp_path / "report.jsonl").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "report.jsonl").write_text("\n".join([text[0], text[1][:20], *text[2:]]), encoding="utf-8")
+    with pytest.raises(ReportError, match=r"line 2 is no JSON$"):
+        read(tmp_path)
+
+
+def test_absent_report_is_refused(tmp_path: Path) -> None:
+    """A folder without a report, or a path that is none, is named."""
+    for path in (tmp_path, tmp_path / "nothing"):
+        with pytest.raises(ReportError, match=r"no such file$"):
+            read(path)
+
+
+@pytest.mark.parametrize(
+    ("fields", "ended", "words"),
+    [
+        ({}, {"exit_status": 0}, "Conformant: every judged MUST rule holds, 1 in all"),
+        ({"verdict": "FAIL"}, {}, "Not conformant: 1 of 1 MUST rule failed"),
+        ({"verdict": "FAIL"}, {"complete": False}, "Not conformant: 1 of 1 MUST rule failed"),
+        ({"verdict": "FAIL", "level": "SHOULD"}, {"exit_status": 0}, "No verdict: no MUST rule was judged to hold"),
+        ({"verdict": "SKIPPED"}, {"exit_status": 0}, "No verdict: no MUST rule was judged to hold"),
+        ({"verdict": "ERROR"}, {}, "No verdict: 1 of 1 MUST rule could not be judged"),
+        ({"verdict": "INCONCLUSIVE"}, {}, "Undecided: the host was too noisy to judge 1 of 1 MUST rule"),
+        ({}, {"exit_status": 3}, "No verdict: no MUST rule failed, but the exit status is 3"),
+        ({}, {"complete": False, "exit_status": 0}, "No verdict: the run ended early, 1 of 1 rule with a result"),
+    ],
+)
+def test_headline_claims_no_more_than_was_judged(fields: Any, ended: Any, words: str) -> None:
+    """Only a complete report in which some MUST holds and none failed is called conformant."""
+    report = one(**fields)
+    assert headline(replace(report, footer={**(report.footer or {}), **ended})) == words

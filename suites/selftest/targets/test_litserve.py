@@ -1,0 +1,108 @@
+"""The LitServe adapter: its size, and what it does without a server."""
+
+import ast
+import tokenize
+from io import BytesIO
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+
+import numpy as np
+import pytest
+
+from batchproof import targets
+from batchproof.targets.protocol import Kind, Request, Target
+from batchproof.targets.witness.probe import INFO, read_log
+
+ADAPTER = Path(targets.__file__).with_name("litserve.py")
+BUDGET = 40
+COLUMNS = 125
+LAYOUT = {"COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENCODING", "ENDMARKER"}
+SOURCE = b'''"""Doc."""
+
+import os
+
+
+def join():  # why
+    """Doc
+    string."""
+    return os.path.join("a",
+                        "b")
+'''
+
+
+@pytest.fixture
+def adapter():
+    pytest.importorskip("litserve", reason="litserve is not installed: pip install 'batchproof[litserve]'")
+    from batchproof.targets import litserve
+
+    return litserve
+
+
+def code_lines(source: bytes) -> set[int]:
+    """Lines that hold code: no blank line, comment, docstring or import."""
+    lines = set()
+    for token in tokenize.tokenize(BytesIO(source).readline):
+        if tokenize.tok_name[token.type] not in LAYOUT:
+            lines |= set(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(source)):
+        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        if text or isinstance(node, ast.Import | ast.ImportFrom):
+            lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return lines
+
+
+def test_lines_are_counted():
+    """Only code counts, and a statement over two lines counts twice"""
+    assert sorted(code_lines(SOURCE)) == [6, 9, 10]
+
+
+def test_budget():
+    """The adapter with its witness is 40 lines of code, none of them made wider to get there"""
+    source = ADAPTER.read_bytes()
+
+    assert len(code_lines(source)) <= BUDGET
+    assert max(len(line.partition("  # ")[0]) for line in source.decode().splitlines()) <= COLUMNS
+
+
+def test_found_by_name(adapter):
+    """`--target litserve` is this adapter, and says what LitServe does"""
+    target = targets.resolve("litserve")
+
+    assert isinstance(target, Target)
+    assert (target.info.name, target.info.version) == ("litserve", adapter.__version__)
+    assert target.info.claims["delay_anchor"] == "loop-entry"
+    assert "rows" not in target.info.claims
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (HTTPError("http://127.0.0.1", 500, "Internal Server Error", None, None), Kind.FAILED),
+        (HTTPError("http://127.0.0.1", 504, "Gateway Timeout", None, None), Kind.EXPIRED),
+        (HTTPError("http://127.0.0.1", 418, "I'm a teapot", None, None), Kind.OTHER),
+        (URLError("refused"), Kind.LOST),
+        (ConnectionResetError(), Kind.LOST),
+    ],
+    ids=["500", "504", "418", "unreachable", "reset"],
+)
+def test_errors_are_sorted(adapter, error, kind):
+    """A model that raised, a request that was too late and a server that went away are three things"""
+    assert adapter.kind_of(error) is kind
+
+
+def test_witness_in_a_batch(adapter, tmp_path, monkeypatch):
+    """The witness echoes each request of a batch as JSON can carry it, and logs where the server was started"""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LITSERVE_WORKER_ID", "3")
+    requests = [Request("r0", 1, nonce=(1 << 62) - 1), Request("r1", 2, rows=2)]
+    api = adapter.WitnessAPI(max_batch_size=4)
+    api.setup("cpu")
+
+    answers = api.predict([request.tensor().tolist() for request in requests])
+    api.witness.log.close()
+
+    assert [echo for echo, _ in answers] == [request.tensor().tolist() for request in requests]
+    assert [np.array(info).shape for _, info in answers] == [(1, len(INFO)), (2, len(INFO))]
+    lines, _ = read_log(tmp_path, {})
+    entered = [(line["instance"], line["serials"], line["rows"]) for line in lines if "serials" in line]
+    assert entered == [(3, [1, 2], [1, 2])]

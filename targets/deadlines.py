@@ -1,0 +1,75 @@
+"""How long the rig waits for a server to do what has no end of its own, and the environment variables that say otherwise."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from batchproof.targets.protocol import TargetError
+
+PREFIX = "BATCHPROOF_"
+LIMITS_S = {
+    "READY_S": 60.0,  # a server of ours, from its start until it is ready (a container has its option `ready`)
+    "LOAD_S": 60.0,  # one model, from the call to load it until it is ready
+    "WARM_UP_S": 30.0,  # the first answer of a model that is ready
+    "CALL_S": 10.0,  # any other call to a server
+    "CONNECT_S": 5.0,  # the first call, and whether a server is still there
+    "DEPLOY_S": 600.0,  # an adapter's `deploy`, whatever it does in it, and the making of the adapter
+}
+
+
+class TooLate(TargetError):
+    """What was asked for had not come when its time was over."""
+
+
+def limit_s(name: str) -> float:
+    """Return a limit in seconds: BATCHPROOF_`name` of the environment, or the default; TargetError if that is no limit."""
+    text = os.environ.get(PREFIX + name, "")
+    if not text:
+        return LIMITS_S[name]
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise TargetError(f"{PREFIX}{name} must be a number of seconds above 0, not '{text}'")
+    return seconds
+
+
+def check_limits() -> None:
+    """TargetError if one of the variables is no limit."""
+    for name in LIMITS_S:
+        limit_s(name)
+
+
+def more_time(name: str) -> str:
+    """Return how to give it more."""
+    return f"give it more time with {PREFIX}{name}=SECONDS"
+
+
+@contextmanager
+def within(name: str, what: str) -> Iterator[None]:
+    """Raise TooLate in the code below when `what` has taken longer than the limit.
+
+    By SIGALRM, as an adapter may start processes that end with the thread that started them. So it holds in the main thread
+    only, and not inside foreign code that never comes back to Python; another's alarm, if one is set, is left to ring.
+    """
+    seconds = limit_s(name)
+    if threading.current_thread() is not threading.main_thread() or signal.getitimer(signal.ITIMER_REAL)[0]:
+        yield
+        return
+
+    def ring(_number: int, _frame: FrameType | None) -> None:
+        raise TooLate(f"{what} has not come back after {seconds:g} s: {more_time(name)}")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,66 @@
+"""Gives a Future of one kind for a Future of another: what every adapter over Futures needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from batchproof.targets.protocol import Kind, Refused, Response
+
+
+class Relayed(Future[Response]):
+    """A Future that settles when `inner` does."""
+
+    def __init__(self, inner: Future[Any]) -> None:
+        super().__init__()
+        self.inner = inner
+
+
+def no_status(_: BaseException) -> str:
+    """Nobody knows the error's status."""
+    return ""
+
+
+def relay(
+    inner: Future[Any],
+    answer: Callable[[Any], Response],
+    kind: Callable[[BaseException], Kind],
+    status: Callable[[BaseException], str] = no_status,
+) -> Future[Response]:
+    """Return a Future that gives `answer(result)`, or raises Refused with the error's kind, message and status."""
+    outer = Relayed(inner)
+
+    def settle(done: Future[Any]) -> None:
+        if done.cancelled():
+            outer.set_exception(Refused(Kind.CANCELLED, "cancelled", "CANCELLED"))
+            return
+        error = done.exception()
+        if error is not None:
+            outer.set_exception(Refused(kind(error), f"{type(error).__name__}: {error}", status(error)))
+            return
+        try:
+            outer.set_result(answer(done.result()))
+        except Exception as unreadable:
+            outer.set_exception(Refused(Kind.OTHER, f"the answer cannot be read: {unreadable!r}"))
+
+    inner.add_done_callback(settle)
+    return outer
+
+
+def batcher_kind(error: BaseException) -> Kind:
+    """Sort an error of the reference batcher."""
+    from batchproof.reference_batcher import Closed, Expired, Invalid, QueueFull
+
+    kinds = ((Invalid, Kind.INVALID), (QueueFull, Kind.FULL), (Expired, Kind.EXPIRED), (Closed, Kind.CLOSED))
+    for type_, kind in kinds:
+        if isinstance(error, type_):
+            return kind
+    return Kind.FAILED
+
+
+def batcher_status(error: BaseException) -> str:
+    """Return the status of an error of the reference batcher, or of its model."""
+    from batchproof.reference_batcher import BatcherError
+
+    return error.status if isinstance(error, BatcherError) else "INTERNAL"

@@ -1,0 +1,22 @@
+"""The end of a deployment."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+
+from batchproof.targets.protocol import Deployment
+
+
+def finish(deployment: Deployment) -> None:
+    """A target that hangs or breaks while it is closed must not take the report with it."""
+    def finish() -> None:
+        with contextlib.suppress(Exception):
+            getattr(deployment, "finish", deployment.close)()
+
+    if hasattr(deployment, "clock"):
+        finish()
+        return
+    thread = threading.Thread(target=finish, name="batchproof-finish", daemon=True)
+    thread.start()
+    thread.join(timeout=10)

@@ -1,0 +1,56 @@
+"""Target `null`: answers at once and never batches. The floor of the harness, and a proof that the rules can fail."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from concurrent.futures import Future
+from typing import Any
+
+from batchproof import __version__
+from batchproof.targets.protocol import Request, Response, TargetInfo
+from batchproof.targets.witness.probe import clock_id, info_rows
+
+
+class NullTarget:
+    """Both roles in one object: what it deploys is itself."""
+
+    def __init__(self) -> None:
+        claims = {"rows": True, "delay": True, "queue_timeout": True, "instances": True}
+        self.info = TargetInfo("null", __version__, "null", sight="witness", claims=claims)
+        self._batches = itertools.count(1)
+        self._lines: list[dict[str, Any]] = []
+        self._clock = clock_id()
+
+    def deploy(self, config: object) -> NullTarget:
+        """Take no notice of the configuration."""
+        del config
+        return self
+
+    def submit(self, request: Request) -> Future[Response]:
+        """Answer, alone, before returning."""
+        batch, now_ns = next(self._batches), time.monotonic_ns()
+        where = {"instance": 0, "batch": batch}
+        self._lines += [
+            {**where, "enter_ns": now_ns, "serials": [request.serial], "rows": [request.rows]},
+            {**where, "exit_ns": now_ns, "failed": False},
+        ]
+        info = info_rows(batch, 0, 0, request.serial, request.rows, 1, request.rows, now_ns, now_ns, self._clock)
+        future: Future[Response] = Future()
+        future.set_result(Response(request.tensor(), info))
+        return future
+
+    def release(self, token: int) -> None:
+        """Nothing is ever held."""
+
+    def queued(self) -> int:
+        """Nothing ever waits."""
+        return 0
+
+    def log(self) -> list[dict[str, Any]]:
+        """New lines of the log."""
+        lines, self._lines = self._lines, []
+        return lines
+
+    def close(self) -> None:
+        """Nothing to close."""

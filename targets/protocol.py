@@ -1,0 +1,166 @@
+"""The seam between the suite and what it judges: three verbs, no base class.
+
+An adapter is any object with `info` and `deploy`; what it deploys has `submit` and `close`. Everything else is optional
+and found by presence (see `Deployment`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from batchproof.targets.witness.probe import PAYLOAD
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request of a script, as the adapter sends it.
+
+    serial: identifies the request in the witness's log, unique within a deployment.
+    hold: a gate's token; its batch stays in the model until `release(token)`; 0 means no gate.
+    work_ns, row_work_ns: time its batch spends in the model: the largest of work_ns + row_work_ns * rows of the batch.
+    fail: its batch raises.
+    priority, timeout_ns: the priority level and the queue timeout that it asks for; 0: none.
+    extra: columns of its second tensor; 0: it has none.
+    """
+
+    name: str
+    serial: int
+    rows: int = 1
+    hold: int = 0
+    work_ns: int = 0
+    row_work_ns: int = 0
+    fail: bool = False
+    nonce: int = 0
+    priority: int = 0
+    timeout_ns: int = 0
+    extra: int = 0
+
+    def tensor(self) -> Ints:
+        """Return the payload: int64 [rows, 8], every row the same but for the last column, which numbers the rows."""
+        row = [self.serial, self.hold, self.work_ns, self.row_work_ns, int(self.fail), self.nonce, self.extra, 0]
+        tensor = np.tile(np.array([row], dtype=np.int64), (self.rows, 1))
+        tensor[:, PAYLOAD.index("row")] = np.arange(self.rows)
+        return tensor
+
+    def extra_tensor(self) -> Ints | None:
+        """Return the second tensor: int64 [rows, extra], its serial in every place; None if the request has none."""
+        return np.full((self.rows, self.extra), self.serial, dtype=np.int64) if self.extra else None
+
+
+@dataclass(frozen=True)
+class Response:
+    """An answer: the echo of the payload, int64 [rows, 8], and the witness's word, int64 [rows, 10] (None: no witness)."""
+
+    echo: Ints
+    info: Ints | None
+
+
+class Kind(str, Enum):
+    """Why a request got no answer, in words that no stack owns."""
+
+    INVALID = "invalid"  # it can never be served as it is (too many rows, wrong shape)
+    FULL = "full"  # the queue takes no more
+    EXPIRED = "expired"  # it waited for longer than its queue timeout
+    CANCELLED = "cancelled"  # its sender took it back
+    FAILED = "failed"  # the model raised
+    CLOSED = "closed"  # the model or server is going away
+    LOST = "lost"  # the connection or the server broke: nobody refused anything
+    OTHER = "other"
+
+
+class Refused(Exception):
+    """What an adapter sets on the Future of a request that got no answer.
+
+    status: the error's canonical gRPC name (UNAVAILABLE, INVALID_ARGUMENT, INTERNAL, NOT_FOUND, ...); empty if unknown.
+    """
+
+    def __init__(self, kind: Kind, message: str, status: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.status = status
+
+
+class Unsupported(Exception):
+    """Raised by `deploy`: this target cannot be configured so; `capability` names what it lacks."""
+
+    def __init__(self, capability: str) -> None:
+        super().__init__(capability)
+        self.capability = capability
+
+
+class TargetError(Exception):
+    """The target cannot be judged: absent, unreachable, broken. The message says what to do."""
+
+
+class TargetGone(TargetError):
+    """The target died under way: nothing after this can be judged."""
+
+
+@dataclass(frozen=True)
+class TargetInfo:
+    """Who is judged. claims: what it says of itself, with values (see docs/adapters.md); sight: see the catalogue."""
+
+    name: str
+    version: str
+    reached: str
+    contact: str = ""
+    sight: str = "witness"
+    claims: Mapping[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Deployment(Protocol):
+    """A model with the witness in it, ready to serve.
+
+    Optional verbs, found by presence: `release(token)`; `log() -> list[dict]` (the witness's new log lines);
+    `queued() -> int` (requests accepted and not yet in the model); `cancel(future)`; `config_pbtxt() -> str`
+    (the configuration as the server has it); `statistics() -> dict` (what the server counted so far: any of `success`,
+    `fail`, `failed`, `expired`, `cancelled`, `cache_hits`, `inference_count`, `execution_count`, and `batches`, executions
+    by rows); attribute `clock` (a simulated one); `finish()` (close and wait); `pause()`, `resume()` and `kill_instance()`
+    (faults: stop the server's processes and let them go on, kill the process of one of the model's instances).
+    """
+
+    def submit(self, request: Request) -> Future[Response]:
+        """Send; returns at once. The Future raises Refused for anything but an answer."""
+        ...
+
+    def close(self) -> None:
+        """Remove the model. Requests that were accepted are still answered or refused."""
+        ...
+
+
+@runtime_checkable
+class Target(Protocol):
+    """What is judged.
+
+    Optional verbs, found by presence: `close()`; `alive() -> str` (why it cannot be judged any more, or nothing);
+    `validate(name, text) -> str` ("loaded", or what it said of this config.pbtxt); `serve(module, config)` (a torch module);
+    `restart()` (a new server in place of one that a fault has ended); attributes `process_group` (of a server on this host,
+    whose waiting for a processor is then known) and `deploys_at_once` (so many threads may call `deploy` at the same time).
+    """
+
+    info: TargetInfo
+
+    def deploy(self, config: Any) -> Deployment:
+        """Serve the witness with this `BatcherConfig`; may raise Unsupported or TargetError."""
+        ...
+
+
+def claimed(info: TargetInfo, needs: Sequence[str]) -> str | None:
+    """Return the first of `needs` that the target does not claim, or None. `name=value` needs that very value."""
+    for need in needs:
+        name, _, value = need.partition("=")
+        have = info.claims.get(name)
+        if not have or (value and str(have) != value):
+            return need
+    return None

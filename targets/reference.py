@@ -1,0 +1,115 @@
+"""Target `reference`: the threaded reference batcher, in this process."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from concurrent.futures import Future
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from batchproof import __version__
+from batchproof.reference_batcher import Batcher, BatcherConfig
+from batchproof.targets.futures import batcher_kind, batcher_status, relay
+from batchproof.targets.protocol import Ints, Request, Response, TargetInfo
+from batchproof.targets.witness.probe import PAYLOAD, Witness, read_log, release
+from batchproof.targets.witness_model import CLAIMS, witnessed
+
+
+class ReferenceTarget:
+    """Deploys the witness, or any torch module, on a `Batcher`."""
+
+    def __init__(self) -> None:
+        claims = {**CLAIMS, "torch": find_spec("torch") is not None}
+        self.info = TargetInfo("reference", __version__, "reference", sight="witness", claims=claims)
+
+    def deploy(self, config: BatcherConfig) -> ReferenceDeployment:
+        """Serve the witness."""
+        return ReferenceDeployment(witnessed(config))
+
+    def serve(self, module: Any, config: BatcherConfig, *, threads: int = 0) -> Batcher:
+        """Serve a torch module; `submit(tensor) -> Future[tensor]` and `close()`. threads: as `Batcher` has it."""
+        return Batcher(module, config, threads=threads)
+
+
+class ReferenceDeployment:
+    """The witness as the batcher's model: one a instance, told apart by their logs."""
+
+    def __init__(self, config: BatcherConfig) -> None:
+        self._folder = tempfile.mkdtemp(prefix="batchproof-")
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # also when it is interrupted from here on
+        self._cursors: dict[str, int] = {}
+        models = [_model(Witness(self._folder, instance)) for instance in range(config.instances)]
+        self._batcher = Batcher(models, config)
+        self._config = config
+
+    def submit(self, request: Request) -> Future[Response]:
+        """Queue the payload."""
+        asked = {"priority": request.priority, "timeout_ns": request.timeout_ns}
+        future = self._batcher.submit(inputs(request), **asked)
+        return relay(future, lambda result: Response(*result), batcher_kind, batcher_status)
+
+    def cancel(self, future: Any) -> None:
+        """Take a request back."""
+        future.inner.cancel()
+
+    def statistics(self) -> dict[str, Any]:
+        """What the batcher counted."""
+        return counted(self._batcher.statistics())
+
+    def queued(self) -> int:
+        """Requests in the queue."""
+        return self._batcher.queued()
+
+    def release(self, token: int) -> None:
+        """Open a gate."""
+        release(self._folder, token)
+
+    def log(self) -> list[dict[str, Any]]:
+        """New lines of the witness's log."""
+        lines, self._cursors = read_log(self._folder, self._cursors)
+        return lines
+
+    def config_pbtxt(self) -> str:
+        """The configuration as the batcher holds it."""
+        return self._batcher.config.to_pbtxt()
+
+    def close(self) -> None:
+        """Close the batcher: serves what is queued."""
+        self._batcher.close()
+
+    def finish(self) -> None:
+        """Close and remove the log."""
+        self.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def inputs(request: Request) -> dict[str, Ints]:
+    """Return a request as the batcher takes it: the payload, and the second tensor if it has one."""
+    extra = request.extra_tensor()
+    return {"IN": request.tensor()} if extra is None else {"IN": request.tensor(), "EXTRA": extra}
+
+
+def counted(counts: dict[str, Any]) -> dict[str, Any]:
+    """Return the batcher's counts as a deployment's."""
+    return {**counts, "fail": counts["failed"] + counts["expired"] + counts["cancelled"]}
+
+
+def taken_apart(batch: dict[str, Any]) -> tuple[list[Ints], list[Ints | None]]:
+    """Return the payloads of a batch and the second tensors: one a request, whose rows are numbered in each request."""
+    starts = np.flatnonzero(batch["IN"][:, PAYLOAD.index("row")] == 0)[1:]
+    extras = batch.get("EXTRA", [None] * (len(starts) + 1))
+    return np.split(batch["IN"], starts), extras if isinstance(extras, list) else np.split(extras, starts)
+
+
+def _model(witness: Witness) -> Any:
+    """The witness wants one tensor a request; the batcher gives the rows of all."""
+
+    def call(batch: dict[str, Any]) -> tuple[Ints, Ints]:
+        answers = witness.execute(*taken_apart(batch))
+        return np.concatenate([echo for echo, _ in answers]), np.concatenate([info for _, info in answers])
+
+    return call

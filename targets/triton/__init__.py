@@ -1,0 +1,1 @@
+"""Triton: the wheel's, one in a container, one that runs already."""

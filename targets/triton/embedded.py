@@ -1,0 +1,239 @@
+"""Target `triton`: the tritonserver inside the `nvidia-pytriton` wheel, started here and stopped whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from batchproof.targets.deadlines import limit_s, more_time
+from batchproof.targets.protocol import TargetError
+from batchproof.targets.triton.kill_stub import kill_stub
+from batchproof.targets.triton.owned import EXIT_S, SHM_NEEDED, OwnTriton, flags, tail, wait_ready
+
+PREFIX = "batchproof-triton-"
+SHM = Path("/dev/shm")  # noqa: S108 - where POSIX shared memory is
+
+
+def embedded_triton() -> OwnTriton:
+    """Start the server and return the target; TargetError if this machine cannot run it."""
+    return OwnTriton(EmbeddedServer, reached="triton")
+
+
+class EmbeddedServer:
+    """One tritonserver process in a process group of its own, with its own ports, repository, log and shared memory."""
+
+    def __init__(self) -> None:
+        layout = Layout.find()
+        _need_shared_memory()
+        _sweep()
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        self.log_path = self.folder / "tritonserver.log"
+        self.shm_prefix = f"batchproof_{os.getpid()}_{secrets.token_hex(4)}_"
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            self._start(layout)
+        except OSError as error:
+            self.stop()
+            why = f"cannot make the server's folder {self.folder} ({error.strerror})"
+            raise TargetError(f"{why}: free some space, or name another with TMPDIR") from None
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self, layout: Layout) -> None:
+        http_port, grpc_port, metrics_port = _free_ports(3)
+        self.grpc, self.metrics = f"127.0.0.1:{grpc_port}", f"127.0.0.1:{metrics_port}"
+        self.http = f"127.0.0.1:{http_port}"
+        (self.folder / "models").mkdir()
+        (self.folder / "tmp").mkdir()
+        backends = layout.backends(self.folder / "backends")
+        command = [
+            sys.executable,
+            "-S",
+            "-E",
+            str(Path(__file__).with_name("guard.py")),
+            str(os.getpid()),
+            str(layout.binary),
+            *flags(
+                model_repository=str(self.folder / "models"),
+                backend_directory=str(backends),
+                cache_directory=str(layout.caches),
+                backend_config=f"python,shm-region-prefix-name={self.shm_prefix}",
+                http_port=str(http_port),
+                grpc_port=str(grpc_port),
+                metrics_port=str(metrics_port),
+                **dict.fromkeys(("http_address", "grpc_address", "metrics_address"), "127.0.0.1"),
+            ),
+        ]
+        with self.log_path.open("wb") as log:
+            self._process = subprocess.Popen(
+                command,
+                env={**layout.environment(), "TMPDIR": str(self.folder / "tmp")},
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        wait_ready(f"127.0.0.1:{http_port}", limit_s("READY_S"), self, f" ({more_time('READY_S')})")
+
+    def ended(self) -> str:
+        """Return how the server process ended, or nothing while it runs."""
+        status = self._process.poll() if self._process else None
+        if status is None:
+            return ""
+        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        return f"tritonserver {how}; the end of its log:\n{tail(self.log())}"
+
+    def write(self, files: Mapping[str, bytes]) -> None:
+        """Put files into the model repository: path below it -> content."""
+        for name, content in files.items():
+            path = self.folder / "models" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+    def remove(self, name: str) -> None:
+        """Take a model's folder away."""
+        shutil.rmtree(self.folder / "models" / name, ignore_errors=True)
+
+    def log(self) -> str:
+        """Return all that the server has logged until now."""
+        with contextlib.suppress(OSError):
+            return self.log_path.read_bytes().decode("utf-8", "replace")
+        return ""
+
+    def log_after(self, before: str) -> str:
+        """Return what was logged after that."""
+        return self.log()[len(before) :]
+
+    @property
+    def process_group(self) -> int:
+        """Return the server's process group, which its model processes share; 0 before it has started."""
+        return self._process.pid if self._process else 0
+
+    def pause(self) -> None:
+        """Stop the server and all its model processes where they are."""
+        os.killpg(self.process_group, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let them go on."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process_group, signal.SIGCONT)
+
+    def kill_instance(self, model: str) -> bool:
+        """Kill the process of one of a model's instances; False if none was found."""
+        return kill_stub(model, self.process_group)
+
+    def stop(self) -> None:
+        """End the server, then what is left of its process group, and remove its files and shared memory.
+
+        Safe to call twice; never raises.
+        """
+        if self._process is not None:
+            self._process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(EXIT_S + 5)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._process = None
+        for region in SHM.glob(f"{self.shm_prefix}*"):
+            region.unlink(missing_ok=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def wheel(wanted_by: str) -> tuple[Path, Path]:
+    """Return the folders of the server and of its libraries in the installed wheel; TargetError if it is not installed."""
+    spec = find_spec("pytriton")
+    if spec is None or not spec.origin:
+        raise TargetError(f"{wanted_by} needs the embedded server: pip install 'batchproof[triton]' (Python 3.10-3.12)")
+    package = Path(spec.origin).parent
+    root = package / "tritonserver"
+    if not (root / "bin" / "tritonserver").exists():
+        raise TargetError(f"this nvidia-pytriton has no embedded tritonserver in {root}: install nvidia-pytriton==0.7.0")
+    return root, package.parent / "nvidia_pytriton.libs"
+
+
+class Layout:
+    """Where the wheel keeps what, and what the Python backend needs around it."""
+
+    def __init__(self, root: Path, libraries: Path, libpython: Path) -> None:
+        self.binary = root / "bin" / "tritonserver"
+        self.caches = root / "caches"
+        self._root, self._libraries, self.libpython = root, libraries, libpython
+
+    @classmethod
+    def find(cls) -> Layout:
+        """Find the embedded server; TargetError says what is missing."""
+        root, libraries = wheel("--target triton")
+        name = f"libpython{sys.version_info.major}.{sys.version_info.minor}.so.1.0"
+        places = [sysconfig.get_config_var("LIBDIR"), f"{sys.base_prefix}/lib", f"/usr/lib/{os.uname().machine}-linux-gnu"]
+        for place in filter(None, places):
+            if (Path(place) / name).exists():
+                return cls(root, libraries, Path(place))
+        package = f"libpython{sys.version_info.major}.{sys.version_info.minor}"
+        raise TargetError(f"Triton's Python backend needs {name}: on Debian and Ubuntu, apt install {package}")
+
+    def backends(self, into: Path) -> Path:
+        """Copy the Python backend with the stub for this Python (the wheel's own folder stays as it was installed)."""
+        shutil.copytree(self._root / "backends", into)
+        stub = into / "python" / "triton_python_backend_stub"
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        source = self._root / "python_backend_stubs" / version / stub.name
+        if not source.exists():
+            raise TargetError(f"the embedded Triton has no Python backend for Python {version}: use 3.10, 3.11 or 3.12")
+        shutil.copy(source, stub)
+        stub.chmod(0o755)
+        return into
+
+    def environment(self) -> dict[str, str]:
+        """The stub's interpreter takes the site-packages of the `python` that is first on PATH: this one's."""
+        keep = {key: value for key, value in os.environ.items() if not key.startswith(("TRITON", "PYTHON", "LD_"))}
+        keep["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{keep.get('PATH', os.defpath)}"
+        keep["LD_LIBRARY_PATH"] = f"{self.libpython}{os.pathsep}{self._libraries}"
+        keep.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+        return keep
+
+
+def _free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+def _need_shared_memory() -> None:
+    """A Python model takes a megabyte of shared memory each; without room the stub dies and loading hangs."""
+    try:
+        stat: Any = os.statvfs(SHM)
+    except OSError:
+        raise TargetError(f"Triton's Python backend needs POSIX shared memory, and there is no {SHM}") from None
+    if (free := stat.f_bavail * stat.f_frsize) < SHM_NEEDED:
+        raise TargetError(
+            f"{SHM} has {free >> 20} MiB free and Triton's Python backend needs {SHM_NEEDED >> 20}: "
+            "free some, or give the container more with --shm-size=256m"
+        )
+
+
+def _sweep() -> None:
+    """Remove what runs that were killed left behind: folders and shared memory that carry the id of a dead process."""
+    for path in [*Path(tempfile.gettempdir()).glob(f"{PREFIX}*"), *SHM.glob("batchproof_*")]:
+        owner = path.name.removeprefix(PREFIX).removeprefix("batchproof_").split("-")[0].split("_")[0]
+        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)

@@ -1,0 +1,205 @@
+"""A Triton that is ours, in a process or in a container: what is alike in starting, filling, hearing and ending it."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from batchproof.targets.deadlines import TooLate
+from batchproof.targets.protocol import TargetError
+from batchproof.targets.triton.target import TritonDeployment, TritonTarget, pbtxt, witness_sources
+from batchproof.targets.triton.wire import GrpcWire
+from batchproof.targets.witness_model import CLAIMS
+
+EXIT_S = 5
+ENDING_S = 2.0  # a server that does not answer may be about to end: how it ended says more
+SHM_NEEDED = 64 << 20  # bytes; each instance of a Python model takes a megabyte
+CACHE_BYTES = 16 << 20
+SHM_FULL = (
+    "the server's shared memory is full: free some of /dev/shm, or, for triton-docker, give more with the option shm=512m"
+)
+
+
+class Server(Protocol):
+    """One tritonserver that this run has started and that ends with it."""
+
+    @property
+    def grpc(self) -> str:
+        """The address of its gRPC endpoint, host:port."""
+
+    @property
+    def metrics(self) -> str:
+        """The address of its metrics, host:port."""
+
+    @property
+    def process_group(self) -> int:
+        """Its processes, as this kernel numbers them; 0: not known here."""
+
+    def write(self, files: Mapping[str, bytes]) -> None:
+        """Put files into the model repository: path below it -> content."""
+
+    def remove(self, name: str) -> None:
+        """Take a model's folder away."""
+
+    def log(self) -> str:
+        """All that the server has logged until now."""
+
+    def log_after(self, before: str) -> str:
+        """What it has logged after `before`, an earlier `log()`; it may wait a moment for it."""
+
+    def ended(self) -> str:
+        """How the server ended, with the end of its log, or nothing while it runs."""
+
+    def pause(self) -> None:
+        """Stop all its processes where they are."""
+
+    def resume(self) -> None:
+        """Let them go on."""
+
+    def kill_instance(self, model: str) -> bool:
+        """Kill the process of one of a model's instances; False if none was found."""
+
+    def stop(self) -> None:
+        """End it and remove whatever it has left. Safe to call twice; never raises."""
+
+
+class OwnTriton(TritonTarget):
+    """A Triton that is ours: its end is noticed, its log is read, and it ends with us."""
+
+    def __init__(self, start: Callable[[], Server], reached: str) -> None:
+        self._start = start
+        self._server = server = start()
+        self.process_group = server.process_group
+        wire = GrpcWire(server.grpc, server.metrics)
+        try:
+            super().__init__(wire, reached=reached, claims={**CLAIMS, "validation": True, "faults": True})
+        except BaseException:
+            wire.close()
+            server.stop()
+            raise
+
+    @property
+    def grpc(self) -> str:
+        """The address of its gRPC endpoint, host:port, for other clients than ours."""
+        return self._server.grpc
+
+    def restart(self) -> None:
+        """Take a new server in place of one that a fault has ended."""
+        info = self.info  # with what the user has claimed
+        self.close()
+        OwnTriton.__init__(self, self._start, info.reached)
+        self.info = info
+
+    def load(self, proto: Any, source: str) -> None:
+        """Put the model into the server's own repository and load it; TargetError carries what the log says."""
+        before = self._server.log()
+        self._server.write(model_files(proto.name, pbtxt(proto), witness_sources(source)))
+        try:
+            self._wire.load(proto.name)
+        except TooLate:
+            raise
+        except TargetError as error:
+            raise TargetError(f"{error}\n{complaints(self._server.log_after(before))}".strip()) from None
+
+    def validate(self, name: str, text: str) -> str:
+        """Return "loaded" if the server takes a model of this name with this config.pbtxt, else what it said."""
+        self._server.write(model_files(name, text, witness_sources("triton_control.py")))
+        before = self._server.log()
+        try:
+            self._wire.load(name)
+        except TooLate:
+            raise  # it has said neither yes nor no
+        except TargetError as error:
+            return f"{error} {complaints(self._server.log_after(before))}".strip()
+        finally:
+            self._wire.unload(name)
+            self._server.remove(name)
+        return "loaded"
+
+    def deploy(self, config: Any, *, again: int = 2) -> TritonDeployment:
+        """As any Triton, and with the faults that only the server's owner can cause."""
+        deployment = super().deploy(config, again=again)
+
+        def kill_instance() -> None:
+            if not self._server.kill_instance(deployment.name):
+                raise TargetError(f"no process of the model '{deployment.name}' is running")
+
+        vars(deployment).update(pause=self._server.pause, resume=self._server.resume, kill_instance=kill_instance)
+        return deployment
+
+    def alive(self) -> str:
+        """Return how the server ended, or that it does not answer any more, or nothing."""
+        if why := self._server.ended() or super().alive():
+            deadline = time.monotonic() + ENDING_S
+            while time.monotonic() < deadline and not (ended := self._server.ended()):
+                time.sleep(0.05)
+            return ended or why
+        return ""
+
+    def server_log(self) -> str:
+        """Return all that the server has logged."""
+        return self._server.log()
+
+    def close(self) -> None:
+        """Hang up and stop the server."""
+        self._wire.close()
+        self._server.stop()
+
+
+def flags(**more: str) -> list[str]:
+    """Return the server's options that are the same wherever it runs, then `more`: `grpc_port="1"` -> `--grpc-port=1`."""
+    return [
+        "--model-control-mode=explicit",
+        f"--exit-timeout-secs={EXIT_S}",
+        f"--cache-config=local,size={CACHE_BYTES}",
+        *(f"--{name.replace('_', '-')}={value}" for name, value in more.items()),
+    ]
+
+
+def model_files(name: str, config: str, sources: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return a model as files below the repository, whatever its config.pbtxt says."""
+    return {f"{name}/config.pbtxt": config.encode(), **{f"{name}/1/{file}": text for file, text in sources.items()}}
+
+
+def complaints(log: str) -> str:
+    """Return what the log says went wrong: the load API itself does not give the reason."""
+    bad = (line for line in log.splitlines() if line[:1] == "E" or "Poll failed" in line)
+    text = "\n".join(line.split("] ", 1)[-1].strip('"')[:500] for line in bad)
+    return f"{text}\n{SHM_FULL}" if "shared memory key" in text else text
+
+
+def tail(log: str, lines: int = 12) -> str:
+    """Return the end of a log."""
+    return "\n".join(line[:300] for line in log.splitlines()[-lines:]) or "(no log)"
+
+
+def wait_ready(
+    address: str, limit_s: float, server: Server, hint: str = "", pause: Callable[[float], None] = time.sleep
+) -> None:
+    """Return when the server at this HTTP address (host:port) is ready; TargetError when it has ended or time is up.
+
+    hint: how to give it more time.
+    """
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        if why := server.ended():
+            raise TargetError(why)
+        if _ready(address):
+            return
+        pause(0.05)
+    end = tail(server.log())
+    raise TargetError(f"tritonserver was not ready at {address} after {limit_s:g} s{hint}; the end of its log:\n{end}")
+
+
+def _ready(address: str) -> bool:
+    """Over HTTP, as a gRPC channel that was refused once waits longer and longer before it tries again."""
+    with (
+        contextlib.suppress(OSError, http.client.HTTPException),
+        contextlib.closing(http.client.HTTPConnection(address, timeout=1.0)) as connection,
+    ):
+        connection.request("GET", "/v2/health/ready")
+        return connection.getresponse().status == http.client.OK
+    return False

@@ -1,0 +1,251 @@
+"""Targets `grpc://host:port` and `http://host:port`: a running Triton, into which the witness is loaded.
+
+Also the client half of the embedded server and the container: everything here goes over the network through tritonclient.
+Option in the URL's query: `metrics=PORT` (default 8002; the pending-request gauge is read there). A server that loads
+nothing on demand can serve the witness itself: `batchproof witness FOLDER` writes the model repository for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import json
+import secrets
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from importlib.resources import files
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.deadlines import TooLate, limit_s, more_time
+from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo
+from batchproof.targets.triton.wire import GrpcWire, HttpWire, Wire
+from batchproof.targets.witness.probe import VERSION
+from batchproof.targets.witness_model import CLAIMS, witnessed
+
+CONTROL = "batchproof_control"
+WARM_UP = 3  # calls
+BASIC = BatcherConfig().facts().keys()
+
+
+def running_triton(url: str) -> TritonTarget:
+    """Return the target for `grpc://host:port[?metrics=PORT]` or the same with http; TargetError if it cannot be judged."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    if not parts.hostname or not port:
+        raise TargetError(f"--target {url}: write {parts.scheme}://host:port, with the port as a number")
+    query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+    if unknown := set(query) - {"metrics"}:
+        raise TargetError(f"--target {url}: unknown option {', '.join(sorted(unknown))}: there is metrics=PORT")
+    if not (metrics := query.get("metrics", "8002")).isdigit():
+        raise TargetError(f"--target {url}: metrics must be a port number, not '{metrics}'")
+    wire = {"grpc": GrpcWire, "http": HttpWire}[parts.scheme](f"{parts.hostname}:{port}", f"{parts.hostname}:{metrics}")
+    try:
+        reached = f"{parts.scheme}://{parts.hostname}:{port}" + (f"?metrics={metrics}" if "metrics" in query else "")
+        return TritonTarget(wire, reached=reached)
+    except BaseException:
+        wire.close()
+        raise
+
+
+class TritonTarget:
+    """A Triton that is up, with the Python backend.
+
+    Either it loads the witness on demand (--model-control-mode=explicit), or it serves the witness's repository already.
+    """
+
+    deploys_at_once = 4  # as many as a Triton loads at the same time unless it is told otherwise (--model-load-thread-count)
+
+    def __init__(self, wire: Wire, reached: str, name: str = "triton", claims: dict[str, Any] | None = None) -> None:
+        self._wire = wire
+        version = wire.version()
+        wire.keep()
+        self._run = secrets.token_hex(6)
+        self._number = itertools.count(1)
+        self._serves_witness = not self._install_control(reached)
+        given = {**CLAIMS, "response_cache": False} if claims is None else claims  # most servers run without
+        self.info = TargetInfo(
+            name,
+            version,
+            reached,
+            contact="https://github.com/triton-inference-server",
+            sight="witness",
+            claims={**given, **wire.claims, **({"close": False} if self._serves_witness else {})},
+        )
+
+    def deploy(self, config: BatcherConfig, *, again: int = 2) -> TritonDeployment:
+        """Load the witness as a model of its own, or find the one that the server has for this configuration."""
+        if self._serves_witness:
+            name = served_name(config)
+            if not self._wire.ready(name):
+                raise TargetError(
+                    f"{self.info.reached} serves no '{name}': write its repository anew with `batchproof witness`"
+                )
+        else:
+            name = f"batchproof_{self._run}_{next(self._number)}"
+            self.load(witness_model(config, name).to_proto(), "triton_model.py")
+        deployment = TritonDeployment(self._wire, name, folder_of(name), ours=not self._serves_witness)
+        try:
+            deployment.warm_up()
+        except TargetError as error:
+            with contextlib.suppress(Exception):
+                deployment.finish()
+            if "is not healthy" not in str(error) or self._serves_witness or again <= 0:
+                raise
+            # a busy host has starved the model's process at its start: nothing was judged yet
+            return self.deploy(config, again=again - 1)
+        return deployment
+
+    def load(self, proto: Any, source: str) -> None:
+        """Load a model with this configuration and one of the witness's sources as `model.py`."""
+        self._wire.load(proto.name, proto, witness_sources(source))
+
+    def alive(self) -> str:
+        """Return why the server cannot be judged any more, or nothing."""
+        answers = self._wire.live() or self._wire.live()  # twice, as a busy host may be late for once
+        return "" if answers else f"{self.info.reached} does not answer any more"
+
+    def close(self) -> None:
+        """Take the control model away, if it is ours, and hang up."""
+        if not self._serves_witness:
+            self._wire.unload(CONTROL)
+        self._wire.close()
+
+    def _install_control(self, reached: str) -> bool:
+        """Load the control model; False if the server loads nothing, but serves it."""
+        loaded = True
+        try:
+            self.load(control_model(), "triton_control.py")
+        except TooLate:
+            raise
+        except TargetError as refused:
+            if not self._wire.ready(CONTROL):
+                raise TargetError(f"{refused}, or let it serve what `batchproof witness FOLDER` writes") from None
+            loaded = False
+        answer = self._wire.ask(CONTROL, {"do": "hello", "folder": "batchproof-hello"})
+        if answer.get("version") != VERSION:
+            raise TargetError(f"{reached}: its witness has version {answer.get('version')}, not {VERSION}")
+        self._wire.pending(CONTROL)  # the gauge can be read: better to hear it now than from every rule
+        return loaded
+
+
+def control_model() -> Any:
+    """Return the configuration of the control model."""
+    from tritonclient.grpc import model_config_pb2 as pb
+
+    proto = pb.ModelConfig(name=CONTROL, backend="python", max_batch_size=0)
+    proto.input.add(name="ASK", data_type=pb.TYPE_STRING, dims=[1])
+    proto.output.add(name="ANSWER", data_type=pb.TYPE_STRING, dims=[1])
+    proto.instance_group.add(kind=pb.ModelInstanceGroup.KIND_CPU, count=1)
+    return proto
+
+
+def pbtxt(proto: Any) -> str:
+    """Return a configuration as text."""
+    from google.protobuf import text_format
+
+    return str(text_format.MessageToString(proto))
+
+
+def served_name(config: BatcherConfig) -> str:
+    """Return the name under which a server that loads nothing serves the witness with this configuration."""
+    delay_us, timeout_us = config.max_queue_delay_ns // 1000, config.queue_timeout_ns // 1000
+    name = f"batchproof_b{config.max_batch_size}_d{delay_us}_i{config.instances}_t{timeout_us}"
+    more = json.dumps({key: value for key, value in config.facts().items() if key not in BASIC}, sort_keys=True)
+    return name if more == "{}" else f"{name}_{hashlib.sha256(more.encode()).hexdigest()[:8]}"
+
+
+def folder_of(name: str) -> str:
+    """Return the name of a witness's log folder."""
+    return name.replace("_", "-")
+
+
+def witness_model(config: BatcherConfig, name: str) -> BatcherConfig:
+    """Return the witness's whole configuration under this name."""
+    return witnessed(config, name, witness=folder_of(name))
+
+
+def witness_sources(source: str) -> dict[str, bytes]:
+    """Return the files of a model's version folder: this source as `model.py`, and the probe."""
+    witness = files("batchproof.targets.witness")
+    return {"model.py": witness.joinpath(source).read_bytes(), "probe.py": witness.joinpath("probe.py").read_bytes()}
+
+
+class TritonDeployment:
+    """One witness model on the server; ours: loaded by this run, so to be taken away again."""
+
+    def __init__(self, wire: Wire, name: str, folder: str, *, ours: bool) -> None:
+        self._ours = ours
+        self._wire = wire
+        self.name = name
+        self._folder = folder
+        self._cursors: dict[str, int] = {}
+
+    def submit(self, request: Request) -> Future[Response]:
+        """Send."""
+        return self._wire.infer(self.name, request)
+
+    def statistics(self) -> dict[str, Any]:
+        """What the server counted: the statistics extension and the metrics."""
+        return self._wire.counted(self.name)
+
+    def cancel(self, future: Any) -> None:
+        """Take a request back."""
+        self._wire.cancel(future)
+
+    def queued(self) -> int:
+        """Triton's pending-request gauge: accepted and not yet executing, staged behind a busy instance included."""
+        return self._wire.pending(self.name)
+
+    def release(self, token: int) -> None:
+        """Open a gate."""
+        self._ask(do="release", token=token)
+
+    def log(self) -> list[dict[str, Any]]:
+        """New lines of the witness's log."""
+        answer = self._ask(do="log", cursors=self._cursors)
+        self._cursors = answer["cursors"]
+        lines: list[dict[str, Any]] = answer["lines"]
+        return lines
+
+    def config_pbtxt(self) -> str:
+        """The configuration as the server has it."""
+        from google.protobuf import json_format
+        from tritonclient.grpc import model_config_pb2 as pb
+
+        return pbtxt(json_format.ParseDict(self._wire.config(self.name), pb.ModelConfig()))
+
+    def warm_up(self) -> None:
+        """The first calls of a Python model take tens of milliseconds: let no rule meet them."""
+        config = self._wire.config(self.name)
+        full = int(config["max_batch_size"])  # leaves at once, whatever the delay
+        extra = int(any(spec["name"] == "EXTRA" for spec in config["input"]))
+        for number in range(1, WARM_UP + 1):
+            try:
+                self.submit(Request("warm-up", serial=-number, rows=full, extra=extra)).result(timeout=limit_s("WARM_UP_S"))
+            except FutureTimeout:
+                late = f"the witness '{self.name}' has not answered in {limit_s('WARM_UP_S'):g} s"
+                raise TooLate(f"{late}: {more_time('WARM_UP_S')}") from None
+            except Refused as refused:
+                if refused.kind is not Kind.EXPIRED:  # else: a short queue timeout and a slow first call: warm all the same
+                    raise TargetError(f"the witness '{self.name}' does not answer: {refused}") from None
+        self.log()
+
+    def close(self) -> None:
+        """Unload: Triton serves what is queued, and takes no more."""
+        if self._ours:
+            self._wire.unload(self.name)
+
+    def finish(self) -> None:
+        """Unload and remove the log."""
+        self.close()
+        if self._ours:
+            self._ask(do="remove")
+
+    def _ask(self, **ask: Any) -> dict[str, Any]:
+        return self._wire.ask(CONTROL, {"folder": self._folder, **ask})

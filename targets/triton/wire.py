@@ -1,0 +1,370 @@
+"""How bytes reach a Triton: tritonclient over gRPC or HTTP, and the metrics endpoint. One protocol, two wires."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import re
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from batchproof.targets.deadlines import TooLate, limit_s, more_time
+from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, Unsupported
+
+ASKED_S = 1.0  # for a call whose answer nobody waits for to have reached the server
+CLIENTS = 128  # requests under way at once over HTTP: each takes a thread
+KINDS = (
+    (r"cancelled|CANCELLED", Kind.CANCELLED),
+    (r"timeout expired", Kind.EXPIRED),
+    (r"Exceeds maximum queue size", Kind.FULL),
+    (r"not ready|no available versions|is not available|stopped accepting|unknown model|unloading", Kind.CLOSED),
+    (r"Failed to process the request", Kind.FAILED),
+    (r"batch-size must be <=|unexpected shape|INVALID_ARGUMENT|inputs? but got|missing required input", Kind.INVALID),
+    (r"failed to connect|Connection (reset|refused)|Socket closed|connection attempts failed|EOF|Broken pipe", Kind.LOST),
+)
+LATE = r"deadline exceeded|timed out"
+STATUSES = {"400": "INVALID_ARGUMENT", "404": "NOT_FOUND", "500": "INTERNAL", "501": "UNIMPLEMENTED", "503": "UNAVAILABLE"}
+REASONS = {"REJECTED": "expired", "CANCELED": "cancelled", "BACKEND": "failed"}
+
+
+def refusal(error: BaseException) -> Refused:
+    """Sort one of tritonclient's errors by what Triton says (texts of 2.51.0; see docs/adapters.md)."""
+    said = str(getattr(error, "status", lambda: "")() or "")
+    text = f"{said} {getattr(error, 'message', lambda: error)()}".strip()
+    kind = next((kind for pattern, kind in KINDS if re.search(pattern, text)), Kind.OTHER)
+    return Refused(kind, text, STATUSES.get(said, said.removeprefix("StatusCode.")))
+
+
+def proto_json(proto: Any) -> str:
+    """Return a model configuration as the load API wants it."""
+    from google.protobuf import json_format
+
+    return str(json_format.MessageToJson(proto, preserving_proto_field_name=True))
+
+
+class Metrics:
+    """Reads the pending-request gauge from the metrics endpoint."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._connection: http.client.HTTPConnection | None = None
+        self._lock = threading.Lock()
+
+    def pending(self, model: str) -> int:
+        """Return `nv_inference_pending_request_count` of the model; TargetError if it cannot be read."""
+        pattern = re.compile(rf'^nv_inference_pending_request_count{{[^}}]*model="{re.escape(model)}"[^}}]*}} (\S+)$', re.M)
+        match = pattern.search(self._text())
+        return int(float(match[1])) if match else 0
+
+    def failures(self, model: str) -> dict[str, int]:
+        """Return the model's failed requests by reason: `expired`, `cancelled`, `failed`."""
+        counts = dict.fromkeys(REASONS.values(), 0)
+        pattern = re.compile(rf'^nv_inference_request_failure{{([^}}]*model="{re.escape(model)}"[^}}]*)}} (\S+)$', re.M)
+        for labels, value in pattern.findall(self._text()):
+            reason = re.search(r'reason="(\w+)"', labels)
+            if reason and reason[1] in REASONS:
+                counts[REASONS[reason[1]]] += int(float(value))
+        return counts
+
+    def _text(self) -> str:
+        with self._lock:
+            for again in (True, False):
+                try:
+                    if self._connection is None:
+                        self._connection = http.client.HTTPConnection(self._address, timeout=limit_s("CALL_S"))
+                    self._connection.request("GET", "/metrics")
+                    return self._connection.getresponse().read().decode("utf-8", "replace")
+                except (OSError, http.client.HTTPException) as error:
+                    self._connection = None
+                    if not again:
+                        where = f"http://{self._address}/metrics"
+                        raise TargetError(f"no metrics at {where} ({error}): name their port with ?metrics=PORT") from None
+        raise AssertionError
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._connection is not None:
+            self._connection.close()
+
+
+class Wire(ABC):
+    """A connection to a Triton: what gRPC and HTTP do alike, given a tritonclient module and client."""
+
+    claims: Mapping[str, bool] = {}
+    _api: Any
+    _url: str
+    _metrics: Metrics
+
+    def version(self) -> str:
+        """Return the server's version; TargetError if there is no Triton at the address."""
+        try:
+            metadata = self._client("CONNECT_S").get_server_metadata(**self._timeout("CONNECT_S"))
+        except Exception as error:
+            raise TargetError(f"no Triton answers at {self._url}: {_first_line(error)}") from None
+        return str(metadata["version"] if isinstance(metadata, dict) else metadata.version)
+
+    @abstractmethod
+    def keep(self) -> None:
+        """Make ready for many requests."""
+
+    def live(self) -> bool:
+        """It answers."""
+        with contextlib.suppress(Exception):
+            return bool(self._client("CONNECT_S").is_server_live(**self._timeout("CONNECT_S")))
+        return False
+
+    def ready(self, name: str) -> bool:
+        """It serves this model."""
+        with contextlib.suppress(Exception):
+            return bool(self._client("CONNECT_S").is_model_ready(name, **self._timeout("CONNECT_S")))
+        return False
+
+    def load(self, name: str, proto: Any = None, sources: dict[str, bytes] | None = None) -> None:
+        """Load from the server's repository, or with this configuration and these files of version 1.
+
+        TargetError says what to change on the server, TooLate that it is still loading when the time is over.
+        """
+        overrides = {f"file:1/{file}": content for file, content in (sources or {}).items()}
+        config = {"config": proto_json(proto), "files": overrides} if proto is not None else {}
+        try:
+            self._client("LOAD_S").load_model(name, **config, **self._timeout("LOAD_S"))
+        except Exception as error:
+            text = _first_line(error)
+            if re.search(LATE, text, re.IGNORECASE):
+                self._give_up(name)
+                limit = limit_s("LOAD_S")
+                raise TooLate(
+                    f"{self._url} has not loaded the model '{name}' in {limit:g} s: {more_time('LOAD_S')}"
+                ) from None
+            how = ": start the server with --model-control-mode=explicit" if "explicit" in text else ""
+            raise TargetError(f"{self._url} refuses to load the witness ({text}){how}") from None
+
+    def unload(self, name: str) -> None:
+        """Unload, if it is there."""
+        with contextlib.suppress(Exception):
+            self._client("CALL_S").unload_model(name, **self._timeout("CALL_S"))
+
+    def _give_up(self, name: str) -> None:
+        """Ask for it to be unloaded, which the server does when it has loaded it: nobody can wait for that."""
+        asking = threading.Thread(target=self.unload, args=(name,), name="batchproof-unload", daemon=True)
+        asking.start()
+        asking.join(ASKED_S)
+
+    def ask(self, name: str, ask: dict[str, Any]) -> dict[str, Any]:
+        """One JSON document to the control model and back."""
+        tensor = self._api.InferInput("ASK", [1], "BYTES")
+        tensor.set_data_from_numpy(np.array([json.dumps(ask).encode()], dtype=np.object_))
+        try:
+            result = self._client("CALL_S").infer(name, [tensor], **self._timeout("CALL_S"))
+        except Exception as error:
+            raise TargetError(f"the witness at {self._url} does not answer: {_first_line(error)}") from None
+        try:
+            answer: dict[str, Any] = json.loads(result.as_numpy("ANSWER")[0])
+        except (TypeError, ValueError, IndexError):
+            raise TargetError(
+                f"the witness at {self._url} answers, but not in its own words: the server's Python probably has "
+                "numpy 2, with which the Python backend of this version returns empty tensors"
+            ) from None
+        return answer
+
+    def pending(self, name: str) -> int:
+        """Requests that the server has accepted and not begun to execute."""
+        return self._metrics.pending(name)
+
+    @abstractmethod
+    def _client(self, limit: str) -> Any: ...
+
+    @abstractmethod
+    def _timeout(self, limit: str) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def config(self, name: str) -> dict[str, Any]:
+        """Return the model's configuration as the server has it."""
+
+    @abstractmethod
+    def infer(self, name: str, request: Request) -> Future[Response]:
+        """Send; returns at once."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Hang up."""
+
+    def cancel(self, future: Any) -> None:  # noqa: ARG002 - not every wire can
+        """Tell the server that nobody waits any more; Unsupported where the protocol cannot."""
+        raise Unsupported("cancel")
+
+    @abstractmethod
+    def statistics(self, name: str) -> dict[str, Any]:
+        """Return the model's statistics, as JSON has them."""
+
+    def counted(self, name: str) -> dict[str, Any]:
+        """Return what the server counted for this model (see `Deployment.statistics`)."""
+        model = self.statistics(name)["model_stats"][0]
+        inference = model.get("inference_stats", {})
+        counts = {key: int(inference.get(key, {}).get("count", 0)) for key in ("success", "fail", "cache_hit")}
+        batches = {int(one["batch_size"]): int(one["compute_infer"].get("count", 0)) for one in model.get("batch_stats", [])}
+        return {
+            "success": counts["success"],
+            "fail": counts["fail"],
+            "cache_hits": counts["cache_hit"],
+            "inference_count": int(model.get("inference_count", 0)),
+            "execution_count": int(model.get("execution_count", 0)),
+            "batches": batches,
+            **self._metrics.failures(name),
+        }
+
+    def _request(self, request: Request) -> tuple[list[Any], dict[str, int]]:
+        """Return the inputs, and what else tritonclient is told."""
+        tensors = []
+        for name, values in (("IN", request.tensor()), ("EXTRA", request.extra_tensor())):
+            if values is not None:
+                tensors.append(self._api.InferInput(name, list(values.shape), "INT64"))
+                tensors[-1].set_data_from_numpy(values)
+        asked = {"priority": request.priority, "timeout": request.timeout_ns // 1000}
+        return tensors, {key: value for key, value in asked.items() if value}
+
+
+class Called(Future[Response]):
+    """A Future with the call that it is of."""
+
+    call: Any = None
+
+
+class GrpcWire(Wire):
+    """tritonclient.grpc."""
+
+    def __init__(self, url: str, metrics: str) -> None:
+        import tritonclient.grpc as api
+
+        self._api, self._url, self._metrics = api, f"grpc://{url}", Metrics(metrics)
+        self._channel = api.InferenceServerClient(url)
+
+    def keep(self) -> None:
+        """Open a stream that carries nothing.
+
+        A channel of gRPC's Python polls on a thread that ends with the last call under way, and starts a new one for the
+        next. A call that stays open keeps the thread.
+        """
+        self._channel.start_stream(_unheard)
+
+    def _client(self, limit: str) -> Any:
+        """Return the one there is: over gRPC each call has its own limit."""
+        del limit
+        return self._channel
+
+    def config(self, name: str) -> dict[str, Any]:
+        """Return the model's configuration as the server has it."""
+        answer: dict[str, Any] = self._client("CALL_S").get_model_config(name, as_json=True, **self._timeout("CALL_S"))[
+            "config"
+        ]
+        return answer
+
+    def infer(self, name: str, request: Request) -> Future[Response]:
+        """Send; tritonclient calls back on a thread of its own."""
+        future = Called()
+
+        def settle(result: Any, error: Any) -> None:
+            if error is not None:
+                future.set_exception(refusal(error))
+            else:
+                future.set_result(Response(result.as_numpy("OUT"), result.as_numpy("INFO")))
+
+        tensors, asked = self._request(request)
+        future.call = self._channel.async_infer(name, tensors, settle, **asked)
+        return future
+
+    def cancel(self, future: Any) -> None:
+        """Cancel the call."""
+        future.call.cancel()
+
+    def statistics(self, name: str) -> dict[str, Any]:
+        """Return the model's statistics, as JSON has them."""
+        answer: dict[str, Any] = self._client("CALL_S").get_inference_statistics(
+            name, as_json=True, **self._timeout("CALL_S")
+        )
+        return answer
+
+    def close(self) -> None:
+        """Hang up; a server that hangs is not waited for."""
+        self._metrics.close()
+        self._channel.stop_stream(cancel_requests=True)
+        self._channel.close()
+
+    def _timeout(self, limit: str) -> dict[str, Any]:
+        return {"client_timeout": limit_s(limit)}
+
+
+class HttpWire(Wire):
+    """tritonclient.http: blocking, one client a thread, as its connections belong to the thread that made them."""
+
+    claims = {"cancel": False}  # noqa: RUF012 - a constant
+
+    def __init__(self, url: str, metrics: str) -> None:
+        try:
+            import tritonclient.http as api
+        except ModuleNotFoundError as error:
+            raise TargetError(f"http:// needs '{error.name}': pip install 'tritonclient[http]'") from None
+
+        self._api, self._url, self._address, self._metrics = api, f"http://{url}", url, Metrics(metrics)
+        self._local = threading.local()
+        self._pool = ThreadPoolExecutor(CLIENTS, thread_name_prefix="batchproof-http")
+
+    def keep(self) -> None:
+        """Do nothing: each thread keeps its connections by itself."""
+
+    def _client(self, limit: str) -> Any:
+        """Return this thread's client for calls with this limit."""
+        clients = vars(self._local)
+        if limit not in clients:
+            clients[limit] = self._api.InferenceServerClient(
+                self._address, connection_timeout=limit_s("CONNECT_S"), network_timeout=limit_s(limit)
+            )
+        return clients[limit]
+
+    def _timeout(self, limit: str) -> dict[str, Any]:
+        """Return nothing: over HTTP the client has its timeouts, not the call."""
+        del limit
+        return {}
+
+    def config(self, name: str) -> dict[str, Any]:
+        """Return the model's configuration as the server has it."""
+        answer: dict[str, Any] = self._client("CALL_S").get_model_config(name)
+        return answer
+
+    def infer(self, name: str, request: Request) -> Future[Response]:
+        """Send on a thread of the pool."""
+
+        def call() -> Response:
+            tensors, asked = self._request(request)
+            try:
+                result = self._client("LOAD_S").infer(name, tensors, **asked)
+            except Exception as error:
+                raise refusal(error) from None
+            return Response(result.as_numpy("OUT"), result.as_numpy("INFO"))
+
+        return self._pool.submit(call)
+
+    def statistics(self, name: str) -> dict[str, Any]:
+        """Return the model's statistics, as JSON has them."""
+        answer: dict[str, Any] = self._client("CALL_S").get_inference_statistics(name)
+        return answer
+
+    def close(self) -> None:
+        """Hang up; requests that hang are left to their timeout."""
+        self._metrics.close()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _unheard(**_: Any) -> None:
+    """Nothing is asked over that stream; when it breaks, the calls say so themselves."""
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(getattr(error, "message", lambda: error)() or error).strip()
+    return text.splitlines()[0][:300] if text else type(error).__name__

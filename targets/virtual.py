@@ -1,0 +1,181 @@
+"""Targets `virtual` and `mutant:NAME`: the reference batcher, whole or with one wrong line, under a simulated clock."""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import Future
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from batchproof import __version__
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.reference_batcher.mutants import UnknownMutant, load
+from batchproof.reference_batcher.virtual import VirtualClock
+from batchproof.targets.futures import batcher_kind, batcher_status, relay
+from batchproof.targets.protocol import Request, Response, TargetError, TargetInfo
+from batchproof.targets.reference import counted, inputs, taken_apart
+from batchproof.targets.witness.probe import FAILURE, PAYLOAD, WitnessError, check_extras, clock_id, info_rows
+from batchproof.targets.witness_model import CLAIMS, witnessed
+
+
+class VirtualTarget:
+    """Deploys a simulated witness on a simulated batcher."""
+
+    def __init__(self, mutant: str = "") -> None:
+        try:
+            self._shell = load(mutant)
+        except UnknownMutant as error:
+            raise TargetError(str(error)) from None
+        name = f"mutant:{mutant}" if mutant else "virtual"
+        claims = {**CLAIMS, "faults": True, "torch": find_spec("torch") is not None}
+        self.info = TargetInfo(name, __version__, name, sight="virtual", claims=claims)
+
+    def deploy(self, config: BatcherConfig) -> VirtualDeployment:
+        """Serve the witness in virtual time."""
+        return VirtualDeployment(self._shell.VirtualBatcher, witnessed(config))
+
+    def deploy_beside(self, other: VirtualDeployment, config: BatcherConfig) -> VirtualDeployment:
+        """Serve one more witness, in the same simulated time as that one."""
+        return VirtualDeployment(self._shell.VirtualBatcher, witnessed(config), other.clock)
+
+    def serve(self, module: Any, config: BatcherConfig) -> TorchDeployment:
+        """Serve a torch module in virtual time."""
+        return TorchDeployment(self._shell, module, config)
+
+
+class VirtualDeployment:
+    """The witness's payload language, interpreted on the simulated clock."""
+
+    def __init__(self, shell: Any, config: BatcherConfig, clock: VirtualClock | None = None) -> None:
+        self.clock = clock or VirtualClock(start_ns=1)
+        self._batcher = shell(config, self._service, self.clock)
+        self._batches = itertools.count(1)
+        self._released: set[int] = set()
+        self._held: list[tuple[set[int], Any]] = []
+        self._lines: list[dict[str, Any]] = []
+        self._running: dict[int, Any] = {}
+
+    def submit(self, request: Request) -> Future[Response]:
+        """Queue the payload."""
+        asked = {"priority": request.priority, "timeout_ns": request.timeout_ns}
+        future = self._batcher.submit(inputs(request), **asked)
+        return relay(future, lambda result: Response(*result), batcher_kind, batcher_status)
+
+    def cancel(self, future: Any) -> None:
+        """Take a request back."""
+        future.inner.cancel()
+
+    def statistics(self) -> dict[str, Any]:
+        """What the batcher counted."""
+        return counted(self._batcher.statistics())
+
+    def queued(self) -> int:
+        """Requests in the queue."""
+        return int(self._batcher.queued())
+
+    def release(self, token: int) -> None:
+        """Open a gate: what it held goes on now."""
+        self._released.add(token)
+        ready = [go for tokens, go in self._held if tokens <= self._released]
+        self._held = [entry for entry in self._held if not entry[0] <= self._released]
+        for go in ready:
+            go()
+
+    def pause(self) -> None:
+        """Let nothing happen, while time goes on."""
+        self.clock.stopped = True
+
+    def resume(self) -> None:
+        """Let happen what is overdue."""
+        self.clock.stopped = False
+
+    def kill_instance(self) -> None:
+        """Let the batch of an instance fail where it stands; the instance starts anew."""
+        for instance in sorted(self._running)[:1]:
+            self._running.pop(instance)()
+
+    def log(self) -> list[dict[str, Any]]:
+        """New lines of the witness's log."""
+        lines, self._lines = self._lines, []
+        return lines
+
+    def config_pbtxt(self) -> str:
+        """The configuration as the batcher holds it."""
+        return str(self._batcher.config.to_pbtxt())
+
+    def close(self) -> None:
+        """Begin to close."""
+        self._batcher.close()
+
+    def _service(self, instance: int, batch: Any, finish: Any) -> None:
+        tensors = [entry.item.inputs["IN"] for entry in batch]
+        heads = [dict(zip(PAYLOAD, tensor[0].tolist(), strict=True)) for tensor in tensors]
+        sizes = [len(tensor) for tensor in tensors]
+        serials = [head["serial"] for head in heads]
+        where = {"instance": instance, "batch": next(self._batches)}
+        enter_ns = self.clock.now_ns()
+        self._lines.append({**where, "enter_ns": enter_ns, "serials": serials, "rows": sizes})
+
+        def model(inputs: Any) -> tuple[Any, Any]:
+            exit_ns = self.clock.now_ns()
+            failed = any(head["fail"] for head in heads)
+            self._lines.append({**where, "exit_ns": exit_ns, "failed": failed})
+            if failed:
+                raise WitnessError(FAILURE)
+            check_extras(*taken_apart(inputs))
+            info = [
+                info_rows(
+                    where["batch"], instance, i, serials[i], sizes[i], len(batch), sum(sizes), enter_ns, exit_ns, clock_id()
+                )
+                for i in range(len(batch))
+            ]
+            return inputs["IN"], np.concatenate(info)
+
+        over = False
+
+        def end(with_model: Any) -> None:
+            nonlocal over
+            if not over:
+                over = True
+                self._running.pop(instance, None)
+                finish(with_model)
+
+        def killed(_inputs: Any) -> Any:
+            raise WitnessError("the instance's process was killed")
+
+        self._running[instance] = lambda: end(killed)
+        work_ns = max(head["work_ns"] + head["row_work_ns"] * sum(sizes) for head in heads)
+        holds = {head["hold"] for head in heads if head["hold"]} - self._released
+
+        def go() -> None:
+            self.clock.at(self.clock.now_ns() + work_ns, lambda: end(model))
+
+        if holds:
+            self._held.append((holds, go))
+        else:
+            go()
+
+
+class TorchDeployment:
+    """A torch module on a simulated batcher: it runs for real, in no simulated time."""
+
+    def __init__(self, shell: Any, module: Any, config: BatcherConfig) -> None:
+        self.clock = VirtualClock(start_ns=1)
+        model = shell.prepare(module)
+
+        def service(_instance: int, _batch: Any, finish: Any) -> None:
+            self.clock.at(self.clock.now_ns() + 1_000_000, lambda: finish(model))
+
+        self._batcher = shell.VirtualBatcher(config, service, self.clock)
+
+    def submit(self, inputs: Any) -> Future[Any]:
+        """Queue a tensor."""
+        future: Future[Any] = self._batcher.submit(inputs)
+        return future
+
+    def close(self) -> None:
+        """Run until everything is done."""
+        self._batcher.close()
+        self.clock.sleep_until_ns(self.clock.now_ns() + 10**12)

@@ -1,0 +1,44 @@
+"""The witness's tensors, as a configuration names them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from batchproof.reference_batcher import BatcherConfig, TensorSpec
+from batchproof.targets.witness.probe import INFO, PAYLOAD
+
+# What Triton claims; the reference batcher has its semantics, and so its claims.
+CLAIMS = {
+    "rows": True,
+    "delay": True,
+    "delay_anchor": "oldest-enqueue",
+    "queue_timeout": True,
+    "instances": True,
+    "close": True,
+    "config": True,
+    "preferred_sizes": True,
+    "ordering": True,
+    "priorities": True,
+    "max_queue_size": True,
+    "timeout_delay": True,
+    "timeout_override": True,
+    "cancel": True,
+    "shapes": True,
+    "ragged": True,
+    "optional_inputs": True,
+    "response_cache": True,
+    "statistics": True,
+    "error_status": True,
+}
+INPUTS = (TensorSpec("IN", "TYPE_INT64", (len(PAYLOAD),)),)
+OUTPUTS = (TensorSpec("OUT", "TYPE_INT64", (len(PAYLOAD),)), TensorSpec("INFO", "TYPE_INT64", (len(INFO),)))
+
+
+def witnessed(config: BatcherConfig, name: str = "batchproof_witness", **parameters: str) -> BatcherConfig:
+    """Return the configuration with the witness's inputs before its own, its outputs, name and parameters."""
+    return replace(config, name=name, inputs=INPUTS + config.inputs, outputs=OUTPUTS, parameters=parameters)
+
+
+def extra(*, optional: bool = False, ragged: bool = False) -> tuple[TensorSpec, ...]:
+    """Return the inputs of a configuration whose requests carry a second tensor, with any number of columns."""
+    return (TensorSpec("EXTRA", "TYPE_INT64", (-1,), optional, ragged),)
