@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from batchproof.host import guard
 from batchproof.load.samples import Samples
 from batchproof.stats.arrays import NEVER
 from batchproof.stats.percentile import percentile
 
 PERCENTS = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9}
-GUARD = Path(__file__).parents[2] / "targets" / "guard.py"
+GUARD = Path(guard.__file__)
 
 
 class ToolMissing(Exception):
@@ -96,7 +97,7 @@ class Opinion:
 
 
 def guarded(program: str, *arguments: str) -> list[str]:
-    """Return the command that runs a program so that it ends when we end, even by SIGKILL (see targets/guard.py)."""
+    """Return the command that runs a program so that it ends when we end, even by SIGKILL (see host/guard.py)."""
     return [sys.executable, "-S", "-E", str(GUARD), str(os.getpid()), program, *arguments]
 
 

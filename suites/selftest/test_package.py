@@ -18,7 +18,7 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("fixtures", "reference_batcher", "reports", "suites")
+PACKAGES = tuple(sorted(path.parent.name for path in ROOT.glob("*/__init__.py")))
 DATA = {".py", ".toml", ".json", ".pbtxt"}
 ABOUT_THE_REPOSITORY = {"pyproject.toml"}
 UNWANTED = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "out", "docs")

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from batchproof.host import guard
 from batchproof.targets.deadlines import limit_s, more_time
 from batchproof.targets.protocol import TargetError
 from batchproof.targets.triton.kill_stub import kill_stub
@@ -63,7 +64,7 @@ class EmbeddedServer:
             sys.executable,
             "-S",
             "-E",
-            str(Path(__file__).with_name("guard.py")),
+            guard.__file__,
             str(os.getpid()),
             str(layout.binary),
             *flags(
