@@ -34,7 +34,7 @@ PATIENT = 90  # seconds before a subprocess counts as hung; nothing waits that l
 SOON, LATER = "0.3", 30.0  # a limit, and what would be waited for without it
 STUCK = """
 import threading
-from batchproof.fixtures.target import TargetInfo
+from batchproof.targets.protocol import TargetInfo
 
 class Stuck:
     info = TargetInfo("stuck", "1", "stuck", "", "wire", {})
