@@ -1,4 +1,4 @@
-"""config.pbtxt: what the target says that it serves, and what it must refuse."""
+"""config.pbtxt: what the target says it serves, and what it must refuse."""
 
 import random
 import re
@@ -44,13 +44,13 @@ def served(judging):
 
 @pytest.mark.parametrize("rule", [pytest.param(rule, marks=pytest.mark.rule(rule.id), id=rule.id) for rule in LINTED])
 def test_lint(served, judge, rule):
-    """What the target serves keeps each rule about configurations"""
+    """The configuration that the target serves keeps each rule about configurations"""
     judge(Text("the served config.pbtxt", served()))
 
 
 @pytest.mark.rule("CFG-SERVER-001")
 def test_served_as_deployed(served, judge):
-    """The server reports the batching values that it was told"""
+    """The server reports the batching values that it was given"""
     told, reported = CONFIG, BatcherConfig.from_pbtxt(served())
     fields = ("max_batch_size", "max_queue_delay_ns", "instances", "queue_timeout_ns")
 

@@ -14,31 +14,31 @@ AGAIN = Send("again", twin="r0")
 
 @pytest.mark.rule("DB-CACHE-001")
 def test_known_is_not_executed(drive, judge):
-    """A request whose inputs were answered before is answered with the same outputs and without an execution"""
+    """A request with the inputs of an answered one gets the same outputs without an execution"""
     judge(drive(CACHED, (*KNOWN, AGAIN)))
 
 
 @pytest.mark.rule("DB-CACHE-002")
 def test_others_are_executed(drive, judge):
-    """A request whose inputs differ from all that were answered before is executed"""
+    """A request whose inputs differ from all answered ones is executed"""
     judge(drive(CACHED, (*KNOWN, Send("other", twin="r0", nonce=1), Answered(("other",)), Send("another", rows=2))))
 
 
 @pytest.mark.rule("DB-CACHE-003")
 def test_failure_not_remembered(drive, judge):
-    """A batch that raised is not remembered, and its inputs are executed again"""
+    """A batch that raised is not cached, and its inputs are executed again"""
     judge(drive(CACHED, (Send("bad", fail=True), Answered(("bad",)), Send("again", twin="bad"))))
 
 
 @pytest.mark.rule("DB-CACHE-004")
 def test_twins_are_executed(drive, judge):
-    """Without the response cache requests with equal inputs are each executed"""
+    """Without the response cache, every one of several equal requests is executed"""
     judge(drive(FOUR, (*KNOWN, AGAIN)))
 
 
 @pytest.mark.rule("DB-CACHE-005")
 def test_known_does_not_wait(drive, judge):
-    """A request that the cache knows is answered while every instance is busy"""
+    """A request that the cache can answer is answered while every instance is busy"""
     plug = Send("plug", hold="gate"), Entered("plug")
     while_busy = AGAIN, Answered(("again",)), Send("later", after_ns=1 * MS)
 
@@ -47,11 +47,11 @@ def test_known_does_not_wait(drive, judge):
 
 @pytest.mark.rule("DB-CACHE-006")
 def test_hit_is_no_inference(drive, judge):
-    """An answer from the cache counts as a success and neither as an inference nor as an execution"""
+    """An answer from the cache counts as a success, but neither as an inference nor as an execution"""
     judge(drive(CACHED, (*KNOWN, AGAIN), count=True))
 
 
 @pytest.mark.rule("DB-CACHE-007")
 def test_hit_keeps_its_turn(drive, judge):
-    """With preserve_ordering, whoever comes after an answer from the cache is answered"""
+    """With preserve_ordering, requests that follow an answer from the cache are answered"""
     judge(drive(ORDERED, (*KNOWN, AGAIN, Answered(("again",)), Send("later"))))

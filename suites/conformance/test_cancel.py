@@ -1,4 +1,4 @@
-"""Cancellation: a request that its sender took back."""
+"""Cancellation: what happens to a request that its sender takes back."""
 
 import pytest
 
@@ -9,36 +9,36 @@ FOUR = BatcherConfig(max_batch_size=4)
 FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, max_queue_size=1000)
 LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=100 * MS)
-HEARD = 400 * MS  # no server shows that it has heard of a cancellation: this is far longer than it takes
+HEARD = 400 * MS  # no server reports that it has heard of a cancellation, and this is far longer than it takes
 
 
 def taken_back(count: int, *cancelled: int) -> Script:
-    """`count` requests queued behind a plug; some are cancelled, and `after` is sent when the server has heard of it."""
+    """`count` requests queue behind a plug and some are cancelled; `after` is sent once the server has heard of that."""
     line = in_line(*(Send(f"r{i}") for i in range(count)))
     return plugged(*line, *(Cancel(f"r{i}") for i in cancelled), Send("after", after_ns=HEARD))
 
 
 @pytest.mark.rule("DB-CANCEL-001")
 def test_never_executed(drive, judge):
-    """A request cancelled while queued is never executed"""
+    """A request that is cancelled in the queue is never executed"""
     judge(drive(FOUR, taken_back(12, 1, 5, 9)))
 
 
 @pytest.mark.rule("DB-CANCEL-002")
 def test_never_executed_with_policy(drive, judge):
-    """With a queue policy, a request cancelled while queued is never executed"""
+    """With a queue policy, a request that is cancelled in the queue is never executed"""
     judge(drive(FOUR_WITH_POLICY, taken_back(12, 1, 5, 9)))
 
 
 @pytest.mark.rule("DB-CANCEL-003")
 def test_others_close_up(drive, judge):
-    """The others in the queue are served in their order and fill the batch of a cancelled request"""
+    """Other requests keep their order and fill the place that a cancelled request leaves in its batch"""
     judge(drive(FOUR_WITH_POLICY, taken_back(9, 1, 6)))
 
 
 @pytest.mark.rule("DB-CANCEL-004")
 def test_executing_harms_nobody(drive, judge):
-    """Cancelling a request that is being executed harms nobody in its batch"""
+    """Cancelling a request that is being executed does not affect the others in its batch"""
     line = in_line(Send("r0", hold="work"), *(Send(f"r{i}") for i in range(1, 4)))
 
     judge(drive(FOUR, (*plugged(*line), Entered("r0"), Cancel("r1"), Send("after", after_ns=HEARD), Release("work"))))
@@ -54,7 +54,7 @@ def test_place_is_free(drive, judge):
 
 @pytest.mark.rule("DB-CANCEL-006")
 def test_sender_hears_it(drive, judge):
-    """The sender of a cancelled request hears that it was cancelled"""
+    """The sender of a cancelled request is told that it was cancelled"""
     judge(drive(FOUR_WITH_POLICY, taken_back(6, 1, 4)))
 
 
@@ -66,7 +66,7 @@ def test_counted_as_cancelled(drive, judge):
 
 @pytest.mark.rule("DB-CANCEL-008")
 def test_too_late_changes_nothing(drive, judge):
-    """Cancelling a request that was answered already changes nothing"""
+    """Cancelling a request that is already answered changes nothing"""
     judge(drive(FOUR, (Send("r0"), Answered(("r0",)), Cancel("r0"), Send("r1", after_ns=HEARD)), count=True))
 
 

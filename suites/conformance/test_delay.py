@@ -25,7 +25,7 @@ def test_ceiling(drive, judge):
 
 @pytest.mark.rule("DB-DELAY-003")
 def test_full_batch_leaves_at_once(drive, judge):
-    """A full batch leaves at once although the queue delay is an hour"""
+    """A full batch leaves at once, even with an hour of queue delay"""
     judge(drive(BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR), burst(4)))
 
 
@@ -37,17 +37,17 @@ def test_waiting_for_an_instance_counts(drive, judge):
 
 @pytest.mark.rule("DB-DELAY-005")
 def test_newcomers_do_not_rearm(drive, judge):
-    """The delay is counted from the oldest request and newcomers do not re-arm it"""
+    """The delay counts from the oldest request, and new requests do not restart it"""
     judge(drive(DELAYED, trickle(6, every_ns=DELAY * 2 // 5)))
 
 
 @pytest.mark.rule("DB-DELAY-006")
 def test_leaves_as_it_is(drive, judge):
-    """When the delay is over the batch leaves as it is, with all that is queued"""
+    """When the delay is over, the batch leaves with everything that is queued"""
     judge(drive(DELAYED, burst(3)))
 
 
 @pytest.mark.rule("DB-DELAY-007")
 def test_zero_never_waits(drive, judge):
-    """With a queue delay of 0 a lone request does not wait"""
+    """With a queue delay of 0, a lone request does not wait"""
     judge(drive(BatcherConfig(max_batch_size=4), lone()))

@@ -1,4 +1,4 @@
-"""Errors: with which status a request is refused, and in which words."""
+"""Errors: the status with which a request is refused, and the message."""
 
 import pytest
 
@@ -33,13 +33,13 @@ def test_oversize_is_invalid(drive, judge):
 
 @pytest.mark.rule("DB-ERROR-004")
 def test_failure_is_internal(drive, judge):
-    """A batch that raises fails as INTERNAL (HTTP 500), in the words of the model"""
+    """A batch that raises fails as INTERNAL (HTTP 500), with the model's own message"""
     judge(drive(FOUR, gated(Send("r0", fail=True), Send("r1"), in_order=False)))
 
 
 @pytest.mark.rule("DB-ERROR-005")
 def test_closed_is_refused(drive, judge):
-    """A request to a model that has been removed is refused as UNAVAILABLE or NOT_FOUND (HTTP 503, 404)"""
+    """A request to a removed model is refused as UNAVAILABLE or NOT_FOUND (HTTP 503 or 404)"""
     judge(drive(FOUR, (Send("before"), Answered(("before",)), Close(), Closed(), Send("late"))))
 
 

@@ -9,7 +9,7 @@ FOUR = BatcherConfig(max_batch_size=4)
 
 
 def poisoned() -> Script:
-    """A full batch of which one request makes the model raise, and two batches behind it."""
+    """A full batch with one request that makes the model raise, and two batches behind it."""
     bad = Send("bad0", fail=True), Send("bad1"), Send("bad2"), Send("bad3")
     return gated(*bad, *(Send(f"r{i}") for i in range(8)))
 
@@ -22,5 +22,5 @@ def test_members_fail(drive, judge):
 
 @pytest.mark.rule("DB-FAIL-002")
 def test_others_served(drive, judge):
-    """A batch that raises fails nobody else, and the next batch is served"""
+    """A batch that raises fails no other request, and the next batch is served"""
     judge(drive(FOUR, poisoned()))

@@ -10,26 +10,26 @@ HELD = tuple(f"r{i}" for i in range(8))
 
 
 def paused() -> Script:
-    """Eight requests, one batch in the model and one behind it, when the server stops for three seconds."""
+    """Eight requests, one batch in the model and one behind it; then the server stops for three seconds."""
     held = tuple(Send(name, work_ns=400 * MS) for name in HELD)
     return (*held, Entered("r0"), Pause(3000 * MS), Answered(HELD), Send("after"))
 
 
 def killed() -> Script:
-    """One batch in the model and more behind it, when the process that runs it is killed."""
+    """One batch in the model and more behind it; then the process that runs it is killed."""
     held = tuple(Send(name, work_ns=400 * MS) for name in HELD[1:])
     return (Send("r0", hold="gate"), Entered("r0"), *held, KillInstance(), Answered(HELD), Send("after", after_ns=50 * MS))
 
 
 @pytest.mark.rule("DB-FAULT-001")
 def test_held_through_a_pause(drive, judge):
-    """After a pause of the server every request that it held is answered or refused"""
+    """After a pause of the server, every request that it held is answered or refused"""
     judge(drive(FOUR, paused()))
 
 
 @pytest.mark.rule("DB-FAULT-002")
 def test_serves_after_a_pause(drive, judge):
-    """After a pause of the server new requests are served"""
+    """After a pause of the server, new requests are served"""
     judge(drive(FOUR, paused()))
 
 
@@ -41,11 +41,11 @@ def test_held_by_a_killed_instance(drive, judge):
 
 @pytest.mark.rule("DB-FAULT-004")
 def test_says_what_it_does(drive, judge):
-    """After the process of an instance was killed, new requests are served, or refused"""
+    """After the process of an instance is killed, new requests are served or refused"""
     judge(drive(FOUR, killed()))
 
 
 @pytest.mark.rule("DB-FAULT-005")
 def test_serves_after_a_kill(drive, judge):
-    """After the process of an instance was killed, new requests are served"""
+    """After the process of an instance is killed, new requests are served"""
     judge(drive(FOUR, killed()))

@@ -20,14 +20,14 @@ OWN_POLICY = BatcherConfig(
 
 
 def overfull() -> Script:
-    """r0, r1 and r2 fill the queue behind a plug, r3 and r4 are too many; all being served, `later` is."""
+    """r0, r1 and r2 fill the queue behind a plug, and r3 and r4 are too many; `later` is sent after all are served."""
     line = in_line(*(Send(f"r{i}") for i in range(3)))
     return (*plugged(*line, Send("r3"), Send("r4"), Answered(("r3", "r4"))), Answered(("r0", "r1", "r2")), Send("later"))
 
 
 @pytest.mark.rule("DB-LIMIT-001")
 def test_beyond_is_refused(drive, judge):
-    """A request beyond max_queue_size is refused as full while the queue still is"""
+    """A request beyond max_queue_size is refused as full while the queue is still full"""
     judge(drive(LIMITED, overfull()))
 
 
@@ -60,7 +60,7 @@ def test_requests_are_counted(drive, judge):
 
 @pytest.mark.rule("DB-LIMIT-006")
 def test_each_level_has_its_own(drive, judge):
-    """max_queue_size is each priority level's own"""
+    """Each priority level has a max_queue_size of its own"""
     line = in_line(*(Send(f"r{level}{i}", priority=level) for level in (1, 2) for i in range(2)))
     beyond = Send("r12", priority=1), Send("r22", priority=2), Answered(("r12", "r22"))
 
@@ -69,13 +69,13 @@ def test_each_level_has_its_own(drive, judge):
 
 @pytest.mark.rule("DB-LIMIT-007")
 def test_idle_model_too(drive, judge):
-    """The queue of an idle model, in which requests wait for their delay, has the same limit"""
+    """The same limit holds on an idle model, where requests wait for their queue delay"""
     judge(drive(DELAYED, (Send("r0"), Send("r1"), Queued(2), Send("r2"))))
 
 
 @pytest.mark.rule("DB-LIMIT-008")
 def test_level_has_its_policy(drive, judge):
-    """A priority level with a queue policy of its own does not have the default one"""
+    """A priority level with a queue policy of its own does not use the default one"""
     line = in_line(*(Send(f"u{i}", priority=1) for i in range(3)), *(Send(f"l{i}", priority=2) for i in range(2)))
 
     judge(drive(OWN_POLICY, plugged(*line, Send("l2", priority=2), Answered(("l0", "l1", "l2")))))

@@ -1,4 +1,4 @@
-"""Liveness: nothing is forgotten, nobody idles beside waiting work."""
+"""Liveness: no request is forgotten, and no instance idles while work waits."""
 
 import pytest
 
@@ -41,6 +41,6 @@ def test_close_settles(drive, judge):
 
 @pytest.mark.rule("DB-LIVE-005")
 def test_no_idle_with_policy(drive, judge):
-    """An instance does not stay idle while due work waits although a queue policy is set"""
+    """An instance does not stay idle while due work waits, even with a queue policy"""
     for _ in range(3):
         judge(drive(FOUR_WITH_POLICY, gated(*(Send(f"r{i}", work_ns=20 * MS) for i in range(12)), in_order=False)))

@@ -18,12 +18,12 @@ def test_first_come_first_served(drive, judge):
 
 @pytest.mark.rule("DB-ORDER-002")
 def test_answered_in_order(drive, judge):
-    """With one instance the batches are answered in the order in which they ran"""
+    """With one instance, batches are answered in the order in which they ran"""
     judge(drive(FOUR, gated(*(Send(f"r{i}", work_ns=60 * MS) for i in range(12)), in_order=False)))
 
 
 def overtaken(**slow: bool) -> Script:
-    """`slow` is held in the model until later batches have run on the other instance, the earliest of them long ago."""
+    """`slow` stays in the model until later batches have run on the other instance, the first of them long before."""
     fast = [Send("f0"), Send("f1", fail=slow.get("fail", False)), Send("f2"), Send("f3", after_ns=100 * MS)]
     entering = (step for send in fast for step in (send, Entered(send.name)))
     return (Send("slow", hold="gate", **slow), Entered("slow"), *entering, Release("gate"))
@@ -31,19 +31,19 @@ def overtaken(**slow: bool) -> Script:
 
 @pytest.mark.rule("DB-ORDER-003")
 def test_answers_wait_for_earlier_ones(drive, judge):
-    """With preserve_ordering no batch is answered before an earlier one although another instance is faster"""
+    """With preserve_ordering, no batch is answered before an earlier one, even if another instance is faster"""
     judge(drive(ORDERED, overtaken()))
 
 
 @pytest.mark.rule("DB-ORDER-004")
 def test_order_holds_at_failure(drive, judge):
-    """With preserve_ordering a batch that raises keeps its turn, and those after it are answered"""
+    """With preserve_ordering, a batch that raises keeps its turn, and later batches are answered"""
     judge(drive(ORDERED, overtaken(fail=True)))
 
 
 @pytest.mark.rule("DB-ORDER-005")
 def test_no_order_unasked(drive, judge):
-    """Without preserve_ordering a slow batch does not hold back the answers of a faster instance"""
+    """Without preserve_ordering, a slow batch does not hold back the answers of a faster instance"""
     slow, fast = (Send("slow", hold="gate"), Entered("slow")), (Send("f0"), Answered(("f0",)))
 
     judge(drive(TWO_INSTANCES, (*slow, *fast, Send("f1", after_ns=50 * MS), Release("gate"))))
@@ -51,5 +51,5 @@ def test_no_order_unasked(drive, judge):
 
 @pytest.mark.rule("DB-ORDER-006")
 def test_ordered_load_is_answered(drive, judge, seed):
-    """With preserve_ordering every request of a long backlog gets its own answer"""
+    """With preserve_ordering, every request of a long backlog gets its own answer"""
     judge(drive(ORDERED, arrivals(seed(), count=80, mean_gap_ns=1 * MS, work_ns=15 * MS)))

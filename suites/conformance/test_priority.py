@@ -14,7 +14,7 @@ NO_LEVELS = BatcherConfig(max_batch_size=4)
 
 
 def mixed() -> Script:
-    """Requests of three levels, none in order, behind a plug."""
+    """Requests of three levels, out of order, behind a plug."""
     return gated(*(Send(f"r{i}", priority=level) for i, level in enumerate((3, 2, 1, 3, 1, 2, 2, 1, 3, 1))))
 
 
@@ -26,7 +26,7 @@ def test_urgent_first(drive, judge):
 
 @pytest.mark.rule("DB-PRIO-002")
 def test_first_come_within_a_level(drive, judge):
-    """Within a priority level requests are served in the order in which they were queued"""
+    """Within a priority level, requests are served in the order in which they were queued"""
     judge(drive(LEVELS, mixed()))
 
 
@@ -41,7 +41,7 @@ def test_none_is_the_default(drive, judge):
 
 @pytest.mark.rule("DB-PRIO-004")
 def test_beyond_is_the_default(drive, judge):
-    """A request whose priority is beyond the levels has the default level"""
+    """A request whose priority is outside the levels has the default level"""
     levels = Send("r0", priority=3), Send("r1", priority=2), Send("r2", priority=1), Send("r3", priority=2)
     beyond = Send("beyond0", priority=4), Send("beyond1", priority=1000), Send("beyond2", priority=4)
 
@@ -56,7 +56,7 @@ def test_levels_share_a_batch(drive, judge):
 
 @pytest.mark.rule("DB-PRIO-006")
 def test_newcomer_overtakes(drive, judge):
-    """A more urgent newcomer overtakes those that still wait for their queue delay"""
+    """A new and more urgent request overtakes those that still wait for their queue delay"""
     waiting = (step for i in range(3) for step in (Send(f"r{i}", priority=3), Queued(i + 1)))
     urgent = Send("urgent", rows=2, priority=1), Answered(("urgent",))
     full = Send("last", rows=4, priority=3)
@@ -66,7 +66,7 @@ def test_newcomer_overtakes(drive, judge):
 
 @pytest.mark.rule("DB-PRIO-007")
 def test_nobody_is_forgotten(drive, judge, seed):
-    """Requests of every level are answered, those of the least urgent too"""
+    """Requests of every level are answered, including the least urgent"""
     draw = random.Random(seed())
     sends = arrivals(seed(), count=60, mean_gap_ns=1 * MS, work_ns=5 * MS)
 
@@ -75,7 +75,7 @@ def test_nobody_is_forgotten(drive, judge, seed):
 
 @pytest.mark.rule("DB-PRIO-008")
 def test_nothing_without_levels(drive, judge):
-    """Without priority levels the priority of a request changes nothing"""
+    """Without priority levels, the priority of a request changes nothing"""
     judge(drive(NO_LEVELS, gated(*(Send(f"r{i}", priority=level) for i, level in enumerate((3, 0, 2, 9, 1, 3, 0, 1))))))
 
 

@@ -1,4 +1,4 @@
-"""Result: each request's own, once."""
+"""Result: each request gets its own, and is executed once."""
 
 import pytest
 

@@ -21,7 +21,7 @@ def of_one_shape_each(*columns: int, gap_ns: int = 0) -> tuple[Send, ...]:
 
 
 def two_shapes() -> Script:
-    """Two requests of one shape, then four of another, of which the first sends the two and the last fills the batch."""
+    """Two requests of one shape, then four of another: the first of the four sends the two, the last fills the batch."""
     first = Send("a0", extra=1), Queued(1), Send("a1", extra=1), Queued(2), Send("b0", extra=2), Answered(("a0", "a1"))
     return (*first, *(Send(f"b{i}", extra=2) for i in (1, 2, 3)))
 
@@ -38,13 +38,13 @@ def test_never_share(drive, judge, seed):
 
 @pytest.mark.rule("DB-SHAPE-002")
 def test_neighbours_share(drive, judge):
-    """Requests of one shape that stand side by side in the queue share a batch"""
+    """Neighbours in the queue that have the same shape share a batch"""
     judge(drive(PATIENT, two_shapes()))
 
 
 @pytest.mark.rule("DB-SHAPE-003")
 def test_misfit_sends(drive, judge):
-    """A request of another shape sends the batch before it at once although the queue delay is an hour"""
+    """A request of another shape sends the batch before it at once, even with an hour of queue delay"""
     judge(drive(PATIENT, two_shapes()))
 
 
@@ -58,7 +58,7 @@ def test_misfit_not_skipped(drive, judge):
 
 @pytest.mark.rule("DB-SHAPE-005")
 def test_own_delay(drive, judge):
-    """The delay of a request of another shape is counted from when that request was queued"""
+    """The delay of a request of another shape counts from when that request was queued"""
     judge(drive(DELAYED, (Send("a0", extra=1), Send("b0", after_ns=DELAY * 3 // 5, extra=2))))
 
     plug = Send("plug", work_ns=2 * DELAY, extra=1), Entered("plug")
@@ -67,31 +67,31 @@ def test_own_delay(drive, judge):
 
 @pytest.mark.rule("DB-SHAPE-006")
 def test_ragged_share(drive, judge):
-    """With allow_ragged_batch requests of different shapes share a batch"""
+    """With allow_ragged_batch, requests of different shapes share a batch"""
     judge(drive(RAGGED, of_one_shape_each(1, 2, 3, 1)))
 
 
 @pytest.mark.rule("DB-SHAPE-007")
 def test_own_ragged_tensor(drive, judge):
-    """In a batch of different shapes each request's own tensor reaches the model"""
+    """In a batch of different shapes, each request's own tensor reaches the model"""
     judge(drive(RAGGED, of_one_shape_each(1, 2, 3, 1)))
 
 
 @pytest.mark.rule("DB-SHAPE-008")
 def test_own_tensor(drive, judge):
-    """In a batch of one shape each request's own second tensor reaches the model"""
+    """In a batch of one shape, each request's own second tensor reaches the model"""
     judge(drive(PATIENT, burst(4, extra=2)))
 
 
 @pytest.mark.rule("DB-SHAPE-009")
 def test_optional_left_out(drive, judge):
-    """A request that leaves an optional input out is served"""
+    """A request that leaves out an optional input is served"""
     judge(drive(OPTIONAL, (Send("r0", rows=4), Answered(("r0",)), Send("r1", rows=4, extra=1))))
 
 
 @pytest.mark.rule("DB-SHAPE-010")
 def test_optional_apart(drive, judge):
-    """Requests with and without an optional input do not share a batch, and those alike do"""
+    """Requests with an optional input share batches with each other, and not with requests that leave it out"""
     alike = Send("w0", extra=1), Queued(1), Send("w1", extra=1), Queued(2), Send("o0"), Answered(("w0", "w1"))
     without = Send("o1"), Queued(2), Send("w2", extra=1), Answered(("o0", "o1"))
     in_turn = Send("o2"), Answered(("w2",)), Send("w3", extra=1), Answered(("o2",)), Send("w4", rows=3, extra=1)
@@ -101,13 +101,13 @@ def test_optional_apart(drive, judge):
 
 @pytest.mark.rule("DB-SHAPE-011")
 def test_missing_refused(drive, judge):
-    """A request that lacks an input that is not optional is refused as invalid and never executed"""
+    """A request that lacks a required input is refused as invalid and never executed"""
     judge(drive(PATIENT, (Send("bare", rows=4), Send("whole", rows=4, extra=1))))
 
 
 @pytest.mark.rule("DB-SHAPE-012")
 def test_ragged_rows_counted(drive, judge):
-    """max_batch_size counts rows in a batch of different shapes too"""
+    """max_batch_size also counts rows in a batch of different shapes"""
     first = Send("r0", rows=3, extra=1), Queued(1), Send("r1", rows=2, extra=2), Answered(("r0",))
 
     judge(drive(RAGGED, (*first, Send("r2", rows=2, extra=3), Answered(("r1",)), Send("r3", rows=4, extra=1))))

@@ -59,7 +59,7 @@ def test_rows_are_counted(drive, judge, seed):
 
 @pytest.mark.rule("DB-SIZE-008")
 def test_delayed_backlog_fills_batches(drive, judge):
-    """A backlog leaves in full batches although a queue delay is set"""
+    """A backlog leaves in full batches, even with a queue delay"""
     pause = {5: 50 * MS}
 
     judge(drive(FOUR_DELAYED, gated(*(Send(f"r{i}", after_ns=pause.get(i, 0)) for i in range(12)))))

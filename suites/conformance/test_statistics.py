@@ -12,12 +12,12 @@ PLUG = Send("plug", hold="gate"), Entered("plug")
 
 
 def mixed(*first: Send) -> Script:
-    """Requests of one to three rows behind a plug, so that they leave in batches of several sizes."""
+    """Requests of one to three rows queue behind a plug, so that they leave in batches of several sizes."""
     return gated(*first, *(Send(f"r{i}", rows=1 + i % 3) for i in range(9)), in_order=False)
 
 
 def poisoned() -> Script:
-    """The same behind some batches that raise."""
+    """The same requests behind some batches that raise."""
     return mixed(*(Send(f"bad{i}", fail=True) for i in range(5)), *(Send(f"ok{i}") for i in range(3)))
 
 
@@ -68,7 +68,7 @@ def test_refused_not_counted(drive, judge):
 
 @pytest.mark.rule("DB-STATS-008")
 def test_waiting_counted(drive, judge):
-    """The number of waiting requests that the server reports is exact"""
+    """The server reports the exact number of waiting requests"""
     waiting = [(Send(f"r{i}", rows=1 + i % 2), Queued(i + 1)) for i in range(5)]
     steps = tuple(step for pair in waiting for step in pair)
     names = tuple(f"r{i}" for i in range(5))

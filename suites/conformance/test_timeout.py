@@ -74,7 +74,7 @@ def test_refused_while_busy(drive, judge):
 
 
 def late(lateness_ns: int, level: int = 0) -> Script:
-    """`r0` is late behind a plug when l0 to l3, which fill a batch, are queued and it is let go."""
+    """`r0` is already late behind a plug when l0 to l3, which fill a batch, are queued; then the plug is released."""
     after = Send("l0", after_ns=lateness_ns, priority=level), *(Send(f"l{i}", priority=level) for i in range(1, 4))
     return plugged(*in_line(Send("r0"), *after))
 
@@ -85,14 +85,14 @@ def asking(timeout_ns: int) -> Script:
 
 
 def in_the_middle() -> Script:
-    """Of three requests behind a plug the second may wait for a short time only; it is let go when that one is answered."""
+    """The second of three requests behind a plug may wait only briefly; the plug is released when it is answered."""
     line = in_line(Send("before"), Send("mid", timeout_ns=200 * MS), Send("behind"))
     return plugged(*line, Answered(("mid",)))
 
 
 @pytest.mark.rule("DB-TIMEOUT-006")
 def test_delayed_is_served(drive, judge):
-    """With timeout_action DELAY a request that waited too long is served and not refused"""
+    """With timeout_action DELAY, a request that waited too long is served and not refused"""
     judge(drive(DELAYING, late(1100 * MS)))
 
 
@@ -148,5 +148,5 @@ def test_middle_alone(drive, judge):
 
 @pytest.mark.rule("DB-TIMEOUT-015")
 def test_next_is_not_late(drive, judge):
-    """A request whose timeout is over during its queue delay does not make the next one late"""
+    """A request that times out during its queue delay does not make the next one late"""
     judge(drive(DELAYED_OR_LESS, (Send("gone", timeout_ns=20 * MS), Answered(("gone",)), Send("r0", after_ns=20 * MS))))

@@ -1,1 +1,1 @@
-"""Throughput and latency; never decides conformance of behaviour."""
+"""Throughput and latency. These rules never decide whether behaviour conforms."""

@@ -30,7 +30,7 @@ def per_request(benchmark, count=COUNT):
 
 
 def test_issue_in_simulated_time(benchmark):
-    """A request on schedule, sent, answered at once and recorded: all of it but sleeping."""
+    """A scheduled request that is sent, answered at once and recorded: everything but sleeping."""
     schedule = poisson(COUNT, 1, 7, exact=True)
     run = benchmark(lambda: open_loop(answers_at_once, VirtualClock(), schedule, wait_ns=1))
     assert run.samples.answered.all()
@@ -45,7 +45,7 @@ def test_closed_loop_in_simulated_time(benchmark):
 
 
 def test_record(benchmark):
-    """An answer, noted."""
+    """An answer that is recorded."""
     future = Future()
     future.set_result(None)
 
@@ -60,18 +60,18 @@ def test_record(benchmark):
 
 
 def test_schedule(benchmark):
-    """A Poisson schedule, a request."""
+    """A Poisson schedule, for each request."""
     assert benchmark(lambda: poisson(100_000, 10, 7, exact=True)).count == 1_000_000
     per_request(benchmark, 1_000_000)
 
 
 def test_percentile(benchmark, latencies_ns):
-    """p99 of a million."""
+    """The p99 of a million latencies."""
     assert benchmark(lambda: percentile(latencies_ns, 99)) > 0
 
 
 def test_interval(benchmark, latencies_ns):
-    """The 99 % interval of p99 of a million."""
+    """The 99 % interval of the p99 of a million latencies."""
     low, high = benchmark(lambda: interval(latencies_ns, 99))
     assert low < high
 
@@ -83,7 +83,7 @@ def test_below(benchmark, latencies_ns):
 
 
 def test_save_and_load(benchmark, tmp_path, latencies_ns):
-    """Raw samples of 100,000 requests to a file and back."""
+    """The raw samples of 100,000 requests, written to a file and read back."""
     due = np.cumsum(latencies_ns[:100_000])
     columns = {"scheduled_ns": due, "sent_ns": due, "done_ns": due + latencies_ns[-100_000:]}
     kept = Samples(**columns, outcome=np.zeros(100_000, np.uint8), client=np.zeros(100_000, np.int32))

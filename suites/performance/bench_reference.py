@@ -1,4 +1,4 @@
-"""Micro-benchmarks of the reference batcher, by pytest-benchmark; run when named.
+"""Micro-benchmarks of the reference batcher with pytest-benchmark. They run only when they are named.
 
     pytest --pyargs batchproof.suites.performance.bench_reference --benchmark-json=out.json
 
@@ -44,7 +44,7 @@ def test_service_of_a_batch(benchmark, size):
 
 @SIZES
 def test_core_of_a_batch(benchmark, size):
-    """The decisions alone, under a queue delay: each arrival asks what now, the last one gets the batch."""
+    """The decisions alone, under a queue delay: each arrival asks what to do now, and the last one gets the batch."""
     core = DynamicBatcher(BatcherConfig(max_batch_size=size, max_queue_delay_ns=HOUR_NS))
 
     def decide():
@@ -58,7 +58,7 @@ def test_core_of_a_batch(benchmark, size):
 
 
 def test_core_while_busy(benchmark):
-    """What an arrival costs while no instance is free: it is queued, and nothing else is looked at."""
+    """What an arrival costs while no instance is free: it is queued, and nothing else is examined."""
     core = DynamicBatcher(BatcherConfig(max_batch_size=64))
     core.free.clear()
     entry = Entry(1, 0, None)
@@ -74,7 +74,7 @@ def test_core_while_busy(benchmark):
 @SIZES
 @pytest.mark.parametrize("kind", ["numpy", "torch"])
 def test_rows_joined_and_cut(benchmark, size, kind):
-    """A batch of one-row tensors put together, and its outputs given back."""
+    """A batch of one-row tensors is joined, and its outputs are split again."""
     if kind == "torch":
         torch = pytest.importorskip("torch", reason="the extra `reference` (torch) is not installed")
         rows = [torch.zeros(1, 256) for _ in range(size)]

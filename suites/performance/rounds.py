@@ -1,4 +1,4 @@
-"""The load that five rules look at: one client, lone full batches and twice as many clients as fit into a batch, in turn."""
+"""The load that five rules judge: one client, lone full batches, and twice as many clients as fit into a batch, in turn."""
 
 from collections.abc import Iterator
 

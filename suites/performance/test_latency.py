@@ -1,4 +1,4 @@
-"""Latency below saturation: what a lone request pays for batching, and what the same arrivals cost in the simulation."""
+"""Latency below saturation: what a lone request pays for batching, and what the simulation says of the same arrivals."""
 
 from dataclasses import replace
 

@@ -56,7 +56,7 @@ def _settled(clock, wait_ns, future):
 
 
 def _throughput(judging, model, image, device):
-    """Naive and batched in turn, without a queue delay; what batching gains is the processor's affair, so no rule."""
+    """Naive and batched in turn, without a queue delay. No rule: what batching gains depends on the processor."""
     deployment = judging.target.serve(model, replace(CONFIG, max_queue_delay_ns=0))
     clock, wait_ns = judging.clock(deployment), judging.patience.wait_ns
 

@@ -1,4 +1,4 @@
-"""More than a batcher can take: what becomes of the rest, of the time after it, and of the model next door."""
+"""More load than a batcher can take: what happens to the rest, to later requests, and to the model next door."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_overload_is_survived(loads, judge):
 
 @pytest.mark.rule("PERF-ISOLATION-001")
 def test_the_neighbour_is_spared(loads, judge):
-    """A spike on another model leaves a model's median latency within 1.5 times what it was before"""
+    """During a spike on another model, a model's median latency is at most 1.5 times what it was before"""
     model = loads.model(CONFIG)
     other = loads.model(SINGLE, beside=model, work=SLOW)
     if not loads.side_by_side or other.deployment is model.deployment:

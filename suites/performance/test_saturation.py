@@ -1,4 +1,4 @@
-"""Under as much load as a batcher can take: what it makes of the model, for how long, and for whom."""
+"""As much load as a batcher can take: how well it uses the model, for how long, and for whom."""
 
 import pytest
 
@@ -10,19 +10,19 @@ SIZES = (SINGLE, BatcherConfig(max_batch_size=4), CONFIG)
 
 @pytest.fixture
 def saturated(judging, loads):
-    """The same load that the speed-up is judged by."""
+    """The same load as the rule about the speed-up uses."""
     return lambda: loads.shared("rounds", lambda: rounds(loads, rows=bool(judging.info.claims.get("rows"))))
 
 
 @pytest.mark.rule("PERF-LIMIT-001")
 def test_limit_is_reached(saturated, judge):
-    """A saturated batcher serves at least 0.8 of the rows a second that lone full batches allow"""
+    """A saturated batcher serves at least 0.8 times the rows per second that lone full batches allow"""
     judge(saturated())
 
 
 @pytest.mark.rule("PERF-SWEEP-001")
 def test_larger_batches_pay(loads, judge):
-    """Of at least three values of max_batch_size, the best serves at least 1.1 times as much as the smallest"""
+    """The best of at least three values of max_batch_size serves at least 1.1 times as much as the smallest"""
 
     def sizes():
         for config, model in loads.turns(SIZES, 4 if loads.simulated else 6):
