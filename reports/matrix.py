@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from batchproof.reports.headline import headline, scope
+from batchproof.reports.headline import ending, headline, scope
 from batchproof.reports.markdown import warning, word
 from batchproof.reports.reading import Report, area, read
 from batchproof.reports.wording import cell, table
@@ -39,7 +39,7 @@ def _table(reports: Sequence[Report], titles: dict[str, str], *, foot: bool) -> 
     heads = ("rule", "title", *map(cell, _names(reports)))
     rows = [(cell(rule), cell(titles[rule]), *(word(_verdict(one, rule)) for one in reports)) for rule in titles]
     if foot:
-        rows.append(("", "", *(headline(report).partition(":")[0].lower() for report in reports)))
+        rows.append(("", "", *(ending(report) for report in reports)))
     return table(heads, rows)
 
 

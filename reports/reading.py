@@ -19,7 +19,7 @@ VERDICTS = ("PASS", "OBSERVED", "SKIPPED", "NOT_OBSERVABLE", "KNOWN", "INCONCLUS
 _FIELDS: Fields = {
     "header": {
         **dict.fromkeys(("batchproof", "started", "profile", "patience", "command"), str),
-        **dict.fromkeys(("target", "host"), dict),
+        **dict.fromkeys(("target", "host", "must_rules"), dict),
         "rules": list,
         "seed": int,
     },

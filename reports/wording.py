@@ -81,6 +81,12 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def listed(words: Sequence[str]) -> str:
+    """Return `a`, `a and b` or `a, b and c`."""
+    *head, last = words
+    return f"{', '.join(head)} and {last}" if head else last
+
+
 def duration(ns: int) -> str:
     """Return nanoseconds in the largest unit that keeps the number short: `200 ms`, `1.5 ms`, `1 h`."""
     for unit, size in (("h", 3_600_000_000_000), ("s", 1_000_000_000)):

@@ -85,7 +85,7 @@ def header(**fields: Any) -> dict[str, Any]:
     """A header line."""
     line: dict[str, Any] = {"type": "header", "format": 1, "batchproof": "2026.11.0", "started": "2026-11-21T13:00:00Z"}
     line |= {"target": TARGET, "profile": "CORE", "rules": [line["rule"] for line in RESULTS], "seed": 1729}
-    line |= {"patience": "normal", "host": {"python": "3.11.7", "kernel": "6.8", "cpus": 2}}
+    line |= {"must_rules": {"CORE": 7}, "patience": "normal", "host": {"python": "3.11.7", "kernel": "6.8", "cpus": 2}}
     return line | {"command": "batchproof check --target triton"} | fields
 
 

@@ -313,8 +313,8 @@ def test_check_says_what_it_found(tmp_path: Path, capfd: pytest.CaptureFixture[s
     assert "PASS           DB-RESULT-001     MUST   Every answer carries the result of its own request" in out
     assert "FAIL           DB-RESULT-002     MUST   Every answered request was executed exactly once" in out
     assert "  actual    r0 2 times" in out
-    assert "1 FAIL  1 PASS" in out
-    assert f"RunsTwice 1.5, report in {tmp_path}/summary.md" in out
+    assert "\nNOT CONFORMANT: 1 of 2 judged MUST rules fails\n1 FAIL  1 PASS  RunsTwice 1.5, " in out
+    assert f"The report is in {tmp_path}/summary.md" in out
 
 
 @pytest.mark.parametrize(

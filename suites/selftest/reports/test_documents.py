@@ -49,7 +49,7 @@ def test_junit_survives_hostile_text() -> None:
 def test_summary_says_it_in_this_order(tmp_path: Path) -> None:
     """summary.md goes from the verdict in words to the tables, the failures, and how it was run."""
     text = to_markdown(read(write(tmp_path, *LINES)))
-    parts = ["**Not conformant: 1 of 7 MUST rules failed** (profile CORE)", "## Rules", "### DB-DELAY", "## Failures"]
+    parts = ["**NOT CONFORMANT: 1 of 3 judged MUST rules fails** (profile CORE)", "## Rules", "### DB-DELAY", "## Failures"]
     parts += [FAILURE, "## Known issues", "<https://example.org/issues/12>", "## Observed", "first in, first out"]
     parts += ["## Not judged", "not claim 'preferred'", "## Measures", "rows in the largest batch", "## How it was run"]
     assert [part for part in parts if part not in text] == []
