@@ -12,6 +12,7 @@ from urllib.parse import quote
 import typer
 
 from batchproof import __version__
+from batchproof.commands.lab import lab
 
 app = typer.Typer(
     add_completion=False,
@@ -262,6 +263,7 @@ def witness(folder: Annotated[Path, typer.Argument(help="An empty or new folder.
     typer.echo("then: batchproof check --target grpc://HOST:PORT")
 
 
+app.add_typer(lab, name="lab")
 images = typer.Typer(no_args_is_help=True, help="Images for --target triton-docker.")
 app.add_typer(images, name="image")
 

@@ -1,11 +1,12 @@
-"""Keeps a virtual machine's processors awake: `--awake`, `python -m batchproof.host.awake COMMAND`.
+"""Keeps a virtual machine's processors awake: `--awake`, and `batchproof lab awake COMMAND` for any other command.
 
-The host of a virtual machine takes a processor away that has nothing to do, and giving it back may take milliseconds: a
-sleep of 1 ms then ends late although nothing else runs. One process a processor that computes under SCHED_IDLE prevents
-that; it gets only what nobody else wants. Exits as the command does.
+The host of a virtual machine takes away a processor that has nothing to do, and it may take milliseconds to give it back: a
+sleep of 1 ms then ends late although nothing else runs. A process on each processor that computes under SCHED_IDLE prevents
+that, and gets only the time that nobody else wants.
 
-Linux shares a processor among sessions before it looks at the processes in each (sched(7), autogroup), so there SCHED_IDLE
-is modest among its own only, and a server in a session of its own would lose half. Hence the nice value of the session.
+Linux divides a processor among sessions before it looks at the processes in each of them (sched(7), autogroup). SCHED_IDLE
+therefore yields only within its own session, and a server in another session would lose half of the processor. That is why
+each of these processes has a session of its own, with the least weight that a session can have (see `spinner.py`).
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from batchproof.host.guard import end_with
+from batchproof.host import guard
 
-KEPT = "BATCHPROOF_AWAKE"  # set while they are, for the header of what is measured meanwhile
+KEPT = "BATCHPROOF_AWAKE"  # set while they are awake, for the header of whatever is measured meanwhile
+SPINNER = Path(__file__).with_name("spinner.py")
 
 
 class Unable(Exception):
@@ -29,13 +32,14 @@ class Unable(Exception):
 
 @contextlib.contextmanager
 def awake() -> Iterator[list[int]]:
-    """Start one such process for each processor that this one may use, and give their ids; they end with this one.
+    """Start a spinner on each processor that this process may use, and yield their ids; they end with this process.
 
-    Unable where the system has no such class of processes.
+    Unable where the system has no SCHED_IDLE.
     """
     if not hasattr(os, "SCHED_IDLE"):
         raise Unable("keeping processors awake needs the SCHED_IDLE of Linux: leave out --awake")
-    command = [sys.executable, "-m", "batchproof.host.awake", "--spin", str(os.getpid())]
+    python = [sys.executable, "-S", "-E"]
+    command = [*python, guard.__file__, str(os.getpid()), *python, str(SPINNER)]
     spinners = [subprocess.Popen([*command, str(core)]) for core in sorted(os.sched_getaffinity(0))]
     os.environ[KEPT] = "1"
     try:
@@ -53,36 +57,23 @@ def kept() -> bool:
     return KEPT in os.environ
 
 
-def spin(parent: int, core: int) -> None:
-    """Compute for ever, where and when nobody else wants to."""
-    end_with(parent, signal.SIGKILL)
-    os.setsid()
-    with contextlib.suppress(OSError):  # a kernel without autogroups needs none of it
-        Path("/proc/self/autogroup").write_text("19")
-    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    os.sched_setaffinity(0, {core})
-    while True:
-        pass
+def run_awake(command: Sequence[str]) -> int:
+    """Run a command while the processors are kept awake; return its exit status, or 128 + N if signal N ended it.
 
-
-def main() -> int:
-    """Run the command."""
-    if sys.argv[1:2] == ["--spin"]:
-        spin(int(sys.argv[2]), int(sys.argv[3]))
-    if len(sys.argv) < 2:
-        sys.exit("usage: python -m batchproof.host.awake COMMAND ARGUMENT...")
+    The command receives Ctrl-C itself and ends in its own way; SIGTERM is passed on to it. Call this on the main thread.
+    OSError if the command cannot be started; Unable as `awake`.
+    """
     with awake():
+        process = subprocess.Popen(command)
+
+        def pass_on(*_: Any) -> None:
+            process.terminate()
+
+        before = signal.signal(signal.SIGTERM, pass_on)
         try:
-            process = subprocess.Popen(sys.argv[1:])
-        except OSError as error:
-            sys.exit(f"cannot run {sys.argv[1]}: {error.strerror}")
-        while True:
-            try:
-                status = process.wait()
-            except KeyboardInterrupt:  # the command has it too, and ends in its own way
-                continue
-            return status if status >= 0 else 128 - status
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+            while True:
+                with contextlib.suppress(KeyboardInterrupt):
+                    status = process.wait()
+                    return status if status >= 0 else 128 - status
+        finally:
+            signal.signal(signal.SIGTERM, before)

@@ -1,4 +1,4 @@
-"""How punctual is the generator here? `python -m batchproof.load.punctuality --rate 20000 --seconds 5 [--busy 1]`.
+"""How punctual is the generator here? `batchproof lab punctuality --rate 20000 --seconds 5 [--busy 1]`.
 
 Prints the send lag with a target that answers at once, and with the reference batcher on a model that does nothing; each run
 is VALID or INVALID like any other. `--busy` adds threads of pure Python, which want the interpreter's lock all the time.
@@ -6,10 +6,9 @@ is VALID or INVALID like any other. `--busy` adds threads of pure Python, which 
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -90,20 +89,24 @@ def _us(values_ns: Any) -> str:
     return " ".join(f"p{percent:g} {value / 1e3:.1f}" for percent, value in zip(PERCENTS, values, strict=True)) + " us"
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m batchproof.load.punctuality", description=__doc__)
-    parser.add_argument("--rate", type=float, default=20_000, help="requests per second")
-    parser.add_argument("--seconds", type=float, default=5)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--busy", type=int, default=0, help="threads of pure Python beside it")
-    parser.add_argument("--apart", action="store_true", help="generator in a process of its own")
-    parser.add_argument("--target", choices=[*TARGETS, "both"], default="both")
-    asked = parser.parse_args()
-    schedule = poisson(asked.rate, asked.seconds, asked.seed)
-    for name in TARGETS if asked.target == "both" else (asked.target,):
-        print(line(name, measure(name, schedule, threads=asked.busy, apart=asked.apart)), flush=True)
+def print_lag(
+    names: Sequence[str] = tuple(TARGETS),
+    *,
+    rate: float = 20_000,
+    seconds: float = 5,
+    seed: int = 1,
+    threads: int = 0,
+    apart: bool = False,
+) -> bool:
+    """Measure each of TARGETS that is named, and print; return whether all runs are valid.
 
-
-if __name__ == "__main__":
-    main()
+    rate: requests/s. threads: threads of pure Python beside it. apart: the generator runs in a process of its own.
+    ScheduleError: no such load can be played.
+    """
+    schedule = poisson(rate, seconds, seed)
+    valid = []
+    for name in names:
+        run = measure(name, schedule, threads=threads, apart=apart)
+        print(line(name, run), flush=True)
+        valid.append(run.valid)
+    return all(valid)

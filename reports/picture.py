@@ -149,23 +149,3 @@ def _round_up(step: int) -> int:
     """Return the next number of the kind 1, 2, 5, 10, 20, 50, ..."""
     power: int = 10 ** (len(str(step)) - 1)
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= step)
-
-
-if __name__ == "__main__":
-    _MS = 1_000_000
-    _KEYS = ("name", "serial", "rows", "sent_ns", "answered_ns", "kind")
-    _SENT = (
-        ("plug", 1, 1, 0, 120 * _MS, ""),
-        ("r0", 2, 1, 10 * _MS, 180 * _MS, ""),
-        ("r1", 3, 4, 35 * _MS, 180 * _MS, ""),
-        ("r2", 4, 9, 50 * _MS, 50 * _MS, "invalid"),
-        ("r3", 5, 1, 70 * _MS, None, ""),
-    )
-    _RUNS = (([1], 2 * _MS, 119 * _MS), ([2, 3], 120 * _MS, 178 * _MS))
-    _sample = {
-        "requests": [dict(zip(_KEYS, sent, strict=True)) for sent in _SENT],
-        "executions": [dict(zip(("serials", "enter_ns", "exit_ns"), run, strict=True)) for run in _RUNS],
-        "marks": {"end": 400 * _MS},
-        "same_clock": True,
-    }
-    print(draw(_sample), LEGEND, sep="\n\n")

@@ -1,11 +1,8 @@
-"""How fast the simulator is: `python -m batchproof.bench.oracle.simulator_speed` prints requests per core second."""
+"""How fast the simulator is: `batchproof lab simulator-speed` prints requests per second of one core."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -54,23 +51,15 @@ def speed(config: BatcherConfig, load: float, requests: int, *, quick: bool, mix
     return requests / min(times)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a Markdown table."""
-    parser = argparse.ArgumentParser(prog="python -m batchproof.bench.oracle.simulator_speed", description=__doc__)
-    parser.add_argument("--requests", type=int, default=200_000)
-    asked = parser.parse_args(arguments)
-    print(f"simulated requests per second of one core ({asked.requests} requests, best of 3; aim {AIM:,})")
+def print_table(requests: int = 200_000) -> None:
+    """Print a Markdown table; requests: in each simulation."""
+    print(f"simulated requests per second of one core ({requests} requests, best of 3; aim {AIM:,})")
     print("\n| configuration | load | batch at once | through the core |\n|---|---|---|---|")
     for name, config, load in CASES:
-        quick = f"{speed(config, load, asked.requests, quick=True):,.0f}" if plain(config) else "-"
-        print(f"| {name} | {load} | {quick} | {speed(config, load, asked.requests, quick=False):,.0f} |")
+        quick = f"{speed(config, load, requests, quick=True):,.0f}" if plain(config) else "-"
+        print(f"| {name} | {load} | {quick} | {speed(config, load, requests, quick=False):,.0f} |")
     mixed = BatcherConfig(max_batch_size=32, max_queue_delay_ns=2 * MS)
-    print(f"| 1 to 4 rows a request, 2 ms | 0.8 | - | {speed(mixed, 0.8, asked.requests, quick=False, mixed=True):,.0f} |")
+    print(f"| 1 to 4 rows a request, 2 ms | 0.8 | - | {speed(mixed, 0.8, requests, quick=False, mixed=True):,.0f} |")
     begun = time.process_time()
-    simulate_closed(BatcherConfig(max_batch_size=32), 64, asked.requests, [MS + rows for rows in range(33)])
-    print(f"| closed loop, M 32, 64 clients | - | - | {asked.requests / (time.process_time() - begun):,.0f} |")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    simulate_closed(BatcherConfig(max_batch_size=32), 64, requests, [MS + rows for rows in range(33)])
+    print(f"| closed loop, M 32, 64 clients | - | - | {requests / (time.process_time() - begun):,.0f} |")

@@ -1,7 +1,7 @@
 """Closed forms for a batcher under Poisson arrivals, and for a closed loop. Rates are per second, times in ns (floats).
 
 What has no closed form, or one that is solved faster as a chain, is in `chains`. Every formula here was derived again and is
-held against the simulator by `python -m batchproof.bench.oracle.validate_theory` and by the selftests.
+held against the simulator by `batchproof lab theory` and by the selftests.
 """
 
 from __future__ import annotations

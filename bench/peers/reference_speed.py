@@ -9,12 +9,11 @@
     held         open loop, Poisson, a device with tau = 1 ms: at which shares of the limit p99 stays below 10 tau
     torch        a perceptron in torch, one OpenMP thread on the batcher's own worker, which is asserted
 
-`python -m batchproof.bench.peers.reference_speed [--quick] [--json]`; about 90 s, quick 15 s, on two cores.
+`batchproof lab reference-speed [--quick] [--json]`; about 90 s, quick 15 s, on two cores.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import threading
@@ -240,19 +239,11 @@ def text(shown: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines).strip()
 
 
-def main() -> int:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description="How fast is the reference batcher?")
-    parser.add_argument("--quick", action="store_true", help="15 s instead of 90")
-    parser.add_argument("--json", action="store_true", help="all figures as JSON, also those of invalid runs")
-    asked = parser.parse_args()
-    found = measure_all(quick=asked.quick, say=lambda said: print(said, file=sys.stderr))
-    print(json.dumps(found, indent=1) if asked.json else text(tables(found)))
+def print_speed(*, quick: bool = False, as_json: bool = False) -> bool:
+    """Measure and print; return whether all runs were valid. as_json: all figures, also of invalid runs."""
+    found = measure_all(quick=quick, say=lambda said: print(said, file=sys.stderr))
+    print(json.dumps(found, indent=1) if as_json else text(tables(found)))
     bad = sorted({why for rows in found.values() for row in rows for why in row.get("reasons", [])})
     for why in bad:
         print(f"INVALID  {why}", file=sys.stderr)
-    return 75 if bad else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return not bad

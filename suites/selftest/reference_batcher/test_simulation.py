@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from batchproof.bench.oracle import validate_theory as check
+from batchproof.bench.oracle import theory_validation as validation
 from batchproof.load.runs import closed_loop
 from batchproof.load.schedule import poisson
 from batchproof.reference_batcher import BatcherConfig, Expired, QueuePolicy
@@ -26,7 +26,7 @@ PROFILE = settings(
     max_examples=200, deadline=None, derandomize=True, database=None, print_blob=False,
     suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink],
 )  # fmt: skip
-TAU = check.line(8)
+TAU = validation.service_times(8)
 CAPACITY = 8 / TAU[8] * 1e9
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
-import sys
 from dataclasses import replace
 
 from batchproof.fixtures.evidence.timeline import Execution, Sent, Timeline
@@ -107,10 +105,3 @@ def test_failure_tames_what_the_target_said() -> None:
     assert len(text) < 2000
     parts = [" more characters)", "  attempts  INCONCLUSIVE, FAIL\n", "(no picture: the timeline is malformed)"]
     assert [part for part in parts if part not in text] == []
-
-
-def test_sample_picture_is_drawn() -> None:
-    """`python -m batchproof.reports.picture` draws a sample."""
-    command = [sys.executable, "-m", "batchproof.reports.picture"]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    assert [part in shown.stdout for part in (" |q", "q sent")] == [True, True]

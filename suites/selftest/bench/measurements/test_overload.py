@@ -5,13 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from batchproof.bench.measurement import Bench
 from batchproof.bench.measurements import isolation, overload
+from batchproof.bench.measurements.overload import saturation
 from batchproof.load import phases
 from batchproof.load.samples import OUTCOMES, Samples
 from batchproof.load.schedule import constant
 from batchproof.load.validity import Validity
-from batchproof.load.workload import MS
+from batchproof.load.workload import MS, WORKS, Served, Unmeasured
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.reference_batcher.virtual import VirtualClock
 from batchproof.stats.arrays import NEVER
+from batchproof.targets.protocol import Response
 
 FULL = OUTCOMES.index("full")
 
@@ -155,3 +160,26 @@ def test_overload_shows_a_batcher_without_a_limit(bench, monkeypatch):
     monkeypatch.setattr(overload, "limits", lambda *arguments: limits(*arguments)[:1])
     _, row = overload.measure(bench("mutant:queue-unlimited"))["rows"]
     assert row["most_inside"] > 10 * row["bound"]
+
+
+def test_a_target_without_an_answer_has_no_capacity(bench_of_nobody):
+    """What compares with the capacity has no result where nothing is answered, and says why."""
+    bench, served, config = bench_of_nobody
+
+    with pytest.raises(Unmeasured, match="the capacity, with 12 clients: INVALID: 12 of 12 requests had no answer"):
+        saturation(bench, served, config)
+
+
+@pytest.fixture
+def bench_of_nobody():
+    from concurrent.futures import Future
+    from types import SimpleNamespace
+
+    class Mute:
+        clock = VirtualClock()
+
+        def submit(self, _request) -> "Future[Response]":
+            return Future()
+
+    bench = Bench(SimpleNamespace(), SimpleNamespace(), quick=True, wait_ns=1000 * MS)
+    return bench, Served(Mute(), WORKS["accelerator"]), BatcherConfig(max_batch_size=4)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from batchproof.bench.oracle import validate_target as against
 from batchproof.bench.oracle.curve import Curve
 from batchproof.bench.oracle.prediction import compare, margin_of, overrun, predict, predict_closed, way
-from batchproof.load.runs import Run, closed_loop, open_loop
+from batchproof.load.runs import Run, open_loop
 from batchproof.load.samples import OUTCOMES, Samples
 from batchproof.load.schedule import Schedule, poisson
 from batchproof.load.validity import Validity
@@ -126,58 +123,3 @@ def test_a_smaller_batch_runs_over_by_less() -> None:
 
     assert lone.mean_ns == CURVE.at(1) + MS / 8
     assert full.simulated.done_ns.max() == CURVE.at(1) + MS / 8 + CURVE.at(8) + MS
-
-
-class _Slow:
-    """Takes half as long again as it is told to."""
-
-    def __init__(self) -> None:
-        self.info = VirtualTarget().info
-
-    def deploy(self, config: BatcherConfig) -> Any:
-        inner = VirtualTarget().deploy(config)
-
-        def submit(one: Request) -> Future[Any]:
-            return inner.submit(replace(one, work_ns=one.work_ns * 3 // 2, row_work_ns=one.row_work_ns * 3 // 2))
-
-        return SimpleNamespace(submit=submit, clock=inner.clock, close=inner.close)
-
-
-def test_a_target_against_its_oracle(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Calibrated, loaded and simulated: the virtual target is as predicted; one that loses a third is named."""
-    good = list(against.against(VirtualTarget(), base_ns=2 * MS, row_ns=MS // 5, seconds=0.5))
-    slow = next(against.against(_Slow(), base_ns=2 * MS, row_ns=MS // 5, seconds=0.5))
-
-    assert [one["asked"] for one in good] == ["16 clients", "load 0.3", "load 0.6", "load 0.8", "load 0.9"] * 2
-    assert [one["delay_ns"] for one in good] == [0] * 5 + [MS] * 5
-    assert {one["verdict"] for one in good} == {"AS PREDICTED"}
-    assert {one["overrun_ns"] // 1000 for one in good} == {one["way_ns"] // 1000 for one in good} == {0}
-    assert (slow["verdict"], slow["finding"].partition(":")[0]) == ("SLOWER", "loses 33% somewhere")
-
-    for target, status in ((VirtualTarget, 0), (_Slow, 1)):
-        monkeypatch.setattr(against, "resolve", lambda _spec, target=target: target())
-        monkeypatch.setattr(against, "DELAY_SHARES", (0.0,))
-        assert against.main(["--base-ms", "2", "--row-ms", "0.2", "--seconds", "0.3"]) == status
-    assert "SLOWER" in capsys.readouterr().out
-
-    found, bad = {"verdict": "SLOWER", "finding": "loses", "why": ""}, SimpleNamespace(valid=False)
-    assert against._trusted(found, SimpleNamespace(valid=True)) == found
-    assert against._trusted(found, bad)["verdict"] == "UNJUDGED", "its calibration was no measurement"
-
-
-@pytest.mark.parametrize(("noisy", "verdict"), [(2, "AS PREDICTED"), (9, "UNJUDGED")])
-def test_what_is_invalid_is_measured_again(monkeypatch: pytest.MonkeyPatch, noisy: int, verdict: str) -> None:
-    """So many times and no more: a valid run is then judged, and of nothing but invalid ones the last is not."""
-    monkeypatch.setattr(against, "ATTEMPTS", 3)
-    made = {"open": 0, "closed": 0}
-
-    def disturbed(run: Run) -> Run:
-        made[run.kind] += 1
-        return replace(run, validity=Validity(("noise",))) if made[run.kind] <= noisy else run
-
-    monkeypatch.setattr(against, "open_loop", lambda *given, **more: disturbed(open_loop(*given, **more)))
-    monkeypatch.setattr(against, "closed_loop", lambda *given, **more: disturbed(closed_loop(*given, **more)))
-
-    found = next(against.against(VirtualTarget(), base_ns=2 * MS, row_ns=MS // 5, seconds=0.3))
-
-    assert (found["verdict"], made) == (verdict, {"open": 3, "closed": 3})

@@ -1,20 +1,17 @@
-"""Theory under test: it gives the known values, and the simulator agrees with it."""
+"""Theory under test: it gives the known values, and its law holds for simulated batches."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import pytest
 
 from batchproof.bench.oracle import chains, theory
-from batchproof.bench.oracle import simulator_speed as speed
-from batchproof.bench.oracle import validate_theory as check
+from batchproof.bench.oracle.theory_validation import service_times
 from batchproof.load.schedule import poisson
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.reference_batcher.simulation import simulate
 
 MS = 1_000_000
-TAU = check.line(8)
+TAU = service_times(8)
 CAPACITY = 8 / TAU[8] * 1e9
 
 
@@ -53,7 +50,7 @@ def test_special_cases_agree_with_each_other() -> None:
     assert chains.delayed(rate, TAU, 8, 0).mean_ns == pytest.approx(chains.bulk(rate, TAU, 8).mean_ns)
     assert chains.bulk(350, (0, 2 * MS), 1).mean_ns == pytest.approx(theory.md1_mean_ns(350, 2 * MS))
     assert chains.delayed(350, (0, 2 * MS), 1, MS).mean_ns == pytest.approx(theory.md1_mean_ns(350, 2 * MS))
-    assert chains.bulk(500, check.line(200), 200).mean_ns == pytest.approx(chains.unlimited(500, 2 * MS, MS // 5).mean_ns)
+    assert chains.bulk(500, service_times(200), 200).mean_ns == pytest.approx(chains.unlimited(500, 2 * MS, MS // 5).mean_ns)
 
 
 def test_no_steady_state_is_said() -> None:
@@ -73,49 +70,10 @@ def test_no_steady_state_is_said() -> None:
         chains.bulk(0.9999 * CAPACITY, TAU, 8)
 
 
-def test_theory_and_simulation_agree() -> None:
-    """Every point of the table, shortened; the whole one is `python -m batchproof.bench.oracle.validate_theory`.
-
-    False alarms of this test: fewer than 1 in 1000 seeds (see the module); the seed is fixed.
-    """
-    found = [row for point in check.points() for row in check.rows(point, 1729, 2500)] + check.closed_rows(50)
-
-    assert len(found) > 80
-    assert [row for row in found if not row.agrees] == []
-    told = {row.what: row.theory for row in found}
-    assert len(told) == 8
-
-
-@pytest.mark.parametrize(("name", "attribute"), [("mean", "mean_ns"), ("batch", "mean_batch")])
-def test_a_wrong_theory_is_seen(name: str, attribute: str) -> None:
-    """The check has power: three percent off, or the delay forgotten, and it disagrees."""
-    point = next(one for one in check.points() if one.at == "load 0.3, 1 ms")
-    off = replace(point, theory={name: point.theory[name] * 1.03})
-    forgot = replace(point, theory={name: getattr(chains.bulk(point.rate, TAU, 8), attribute)})
-
-    assert all(row.agrees for row in check.rows(point, 7, 3000))
-    assert not any(row.agrees for one in (off, forgot) for row in check.rows(one, 7, 3000))
-
-
 def test_the_greedy_law_holds_of_formed_batches() -> None:
     """The mean latency follows from the batches alone, in the long run: within 1 % over 100,000 requests."""
-    tau_ns = check.line(512)
+    tau_ns = service_times(512)
     told = simulate(BatcherConfig(max_batch_size=512), poisson(2000, 50, 3).due_ns, tau_ns)
 
     assert theory.greedy_law_ns(2000, told.sizes.tolist(), tau_ns) == pytest.approx(told.latency_ns.mean(), rel=0.01)
     assert theory.greedy_mean_ns(2000, 2 * MS, MS // 5, told.mean_batch) == pytest.approx(told.latency_ns.mean(), rel=0.01)
-
-
-def test_both_programs_print_their_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check says what disagrees in its status; speed names every case."""
-    point = next(check.points())
-    monkeypatch.setattr(check, "points", lambda: iter([point]))
-    assert check.main(["--requests", "2000"]) == 0
-    assert "| one at a time (M/D/1) | load 0.5 | p99, ms | 8.6725 |" in capsys.readouterr().out
-    monkeypatch.setattr(check, "points", lambda: iter([replace(point, theory={"mean": 9e9})]))
-    assert check.main(["--requests", "2000"]) == 1
-    assert "DISAGREES" in capsys.readouterr().out
-
-    assert speed.main(["--requests", "300"]) == 0
-    printed = capsys.readouterr().out
-    assert all(f"| {name} |" in printed for name, *_ in speed.CASES)

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from batchproof.bench.peers import adapters as inprocess
-from batchproof.bench.peers import compare as peers
+from batchproof.bench.peers import comparison as peers
 from batchproof.bench.peers import reference_speed as speed
 from batchproof.bench.peers.adapters import KINDS, Kind
-from batchproof.bench.peers.compare import Load
+from batchproof.bench.peers.comparison import Load
 from batchproof.bench.peers.device import Device
 from batchproof.host.clock import HostClock
 from batchproof.load.workload import Skipped

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from batchproof.load.second_opinion import compare, loadgen
+from batchproof.load.second_opinion import loadgen
 from batchproof.load.second_opinion.opinion import ToolFailed, ToolMissing
 from batchproof.suites.selftest.samples import recorded
-from batchproof.targets.protocol import Kind, Refused, Request, TargetInfo
+from batchproof.targets.protocol import Kind, Refused
 
 MS = 1_000_000
 
@@ -148,45 +148,3 @@ def test_one_loadgen_at_a_time() -> None:
         thread.join(30)
     (_, first_end), (second_start, _) = sorted(spans)
     assert second_start > first_end
-
-
-class Sleeper:
-    """A target and its deployment: one request at a time, a millisecond each."""
-
-    info = TargetInfo("sleeper", "1", "here")
-
-    def deploy(self, _config: Any) -> Sleeper:
-        """Start."""
-        self.pool = ThreadPoolExecutor(1)
-        return self
-
-    def submit(self, _request: Request) -> Future[Any]:
-        """Sleep."""
-        return self.pool.submit(time.sleep, 0.001)
-
-    def close(self) -> None:
-        """End."""
-        self.pool.shutdown()
-
-
-def test_the_comparison_measures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """LoadGen and ours on the same target, for a moment: every scenario has figures of both."""
-    has_loadgen()
-    monkeypatch.setattr(compare, "ATTEMPTS", 1)
-    said: list[str] = []
-
-    pairs = compare.in_process(Sleeper(), 1, 0.3, said.append)
-
-    assert [pair.name for pair in pairs] == [f"sleeper: LoadGen {one}" for one in ("Server", "SingleStream", "Offline")]
-    assert all(pair.ours.throughput > 0 and pair.theirs.throughput > 0 for pair in pairs)
-    assert [pair.theirs.clock for pair in pairs] == ["schedule", "send", "send"]
-    assert len(said) == 3
-
-
-def test_a_tool_that_is_missing_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without LoadGen there is nothing to compare, and the message says how to get it."""
-    monkeypatch.setitem(sys.modules, "mlperf_loadgen", None)
-    said: list[str] = []
-
-    assert compare.in_process(Sleeper(), 3, 0.1, said.append) == []
-    assert said == ["skipped: MLPerf LoadGen is not here: pip install 'batchproof[opinions]'"]

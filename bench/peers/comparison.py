@@ -5,12 +5,11 @@ noisy minute is everybody's. What one is in requests a second is the median of i
 all invalid has no figures. p99 in a closed loop is what a full batcher gives; at a rate that all can hold, the open loop
 says what a user would see. Triton is asked over gRPC by the same client, and its device is the witness's sleep.
 
-`python -m batchproof.bench.peers.compare [--quick] [--json] [--triton]`; about 4 minutes, quick 30 s, on two cores.
+`batchproof lab peers [--quick] [--json] [--triton]`; about 4 minutes, quick 30 s, on two cores.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import platform
 import statistics
@@ -244,15 +243,13 @@ def _cell(row: Row, head: str) -> str | float | None:
     return round(value, 3 if value < 10 else 0) if isinstance(value, float) else value
 
 
-def main() -> int:
-    """Compare and print."""
-    parser = argparse.ArgumentParser(description="The reference batcher beside its peers.")
-    parser.add_argument("--quick", action="store_true", help="30 s instead of 4 minutes")
-    parser.add_argument("--json", action="store_true", help="all figures as JSON, also those of invalid slices")
-    parser.add_argument("--triton", action="store_true", help="Triton too, over gRPC (the embedded one)")
-    asked = parser.parse_args()
+def print_comparison(*, quick: bool = False, as_json: bool = False, with_triton: bool = False) -> bool:
+    """Compare and print; return whether all figures are valid.
+
+    as_json: all figures, also those of invalid slices. with_triton: the embedded Triton too, over gRPC.
+    """
     target = None
-    if asked.triton:
+    if with_triton:
         from batchproof.targets import resolve
 
         try:
@@ -260,19 +257,15 @@ def main() -> int:
         except TargetError as error:
             print(f"SKIPPED  triton: {error}", file=sys.stderr)
     try:
-        found = measure_all(quick=asked.quick, target=target, say=lambda said: print(said, file=sys.stderr))
+        found = measure_all(quick=quick, target=target, say=lambda said: print(said, file=sys.stderr))
     finally:
         if target is not None and hasattr(target, "close"):
             target.close()
-    print(json.dumps(found, indent=1) if asked.json else text(tables(found)))
+    print(json.dumps(found, indent=1) if as_json else text(tables(found)))
     rows = [*found["closed"], *found["open"]]
     for why in sorted({row["skipped"] for row in rows if "skipped" in row}):
         print(f"SKIPPED  {why}", file=sys.stderr)
     invalid = [row for row in rows if not row.get("valid", True)]
     for row in invalid:
         print(f"INVALID  {row['load']}, {row['peer']}: {'; '.join(row['reasons'])}", file=sys.stderr)
-    return 75 if invalid else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return not invalid

@@ -1,4 +1,4 @@
-"""A target against its oracle: `python -m batchproof.bench.oracle.validate_target --target reference` prints the table.
+"""A target against its oracle: `batchproof lab oracle --target reference` prints the table.
 
 The witness takes a known time, 20 ms + 2 ms a row where nothing else is asked for: long enough that a host which is late by
 a millisecond now and then moves a result by little. Three steps for each configuration:
@@ -15,10 +15,8 @@ What is INVALID is measured again, up to four times.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from typing import Any
 
@@ -44,7 +42,7 @@ WAIT_NS = 30_000 * MS
 Submit = Callable[[int], "Future[Any]"]
 
 
-def against(
+def validated(
     target: Target, *, base_ns: int = BASE_NS, row_ns: int = ROW_NS, seconds: float = 20.0, seed: int = 1729
 ) -> Iterator[dict[str, Any]]:
     """Yield one comparison (`prediction.compare`) a run, with `delay_ns`, `asked`, `overrun_ns` and `way_ns` beside it.
@@ -101,25 +99,28 @@ def _trusted(found: dict[str, Any], *calibrations: Run) -> dict[str, Any]:
     return found | {"verdict": UNJUDGED, "finding": "", "why": found["why"] or "the runs that calibrate it are invalid"}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table as Markdown; return 1 if the target is slower than its oracle, 75 if nothing could be judged."""
-    parser = argparse.ArgumentParser(prog="python -m batchproof.bench.oracle.validate_target", description=__doc__)
-    parser.add_argument("--target", default="reference", help="reference, virtual, triton, module:attribute, ...")
-    parser.add_argument("--base-ms", type=float, default=BASE_NS / MS, help="of a batch")
-    parser.add_argument("--row-ms", type=float, default=ROW_NS / MS, help="of each row in it")
-    parser.add_argument("--seconds", type=float, default=20.0, help="of each run")
-    parser.add_argument("--seed", type=int, default=1729)
-    asked = parser.parse_args(arguments)
-    target = resolve(asked.target)
-    verdicts, notes = set(), []
+def print_table(
+    word: str = "reference",
+    *,
+    base_ms: float = BASE_NS / MS,
+    row_ms: float = ROW_NS / MS,
+    seconds: float = 20.0,
+    seed: int = 1729,
+) -> set[str]:
+    """Print the table as Markdown; return the verdicts that occurred.
+
+    word: names the target, as for `--target`. base_ms, row_ms: what a batch takes, and each row in it. seconds: of each run.
+    TargetError and Unsupported as `resolve` and `Target.deploy`.
+    """
+    target = resolve(word)
+    verdicts: set[str] = set()
+    notes: list[str] = []
     info = target.info
-    base_ns, row_ns = round(asked.base_ms * MS), round(asked.row_ms * MS)
-    print(
-        f"{info.name} {info.version}: {asked.base_ms:g} ms + {asked.row_ms:g} ms a row, max batch {SIZE}, seed {asked.seed}"
-    )
+    base_ns, row_ns = round(base_ms * MS), round(row_ms * MS)
+    print(f"{info.name} {info.version}: {base_ms:g} ms + {row_ms:g} ms a row, max batch {SIZE}, seed {seed}")
     print("\n| delay ms | load | overrun us | way us | throughput | mean | p50 | p99 | verdict |\n|" + "---|" * 9)
     try:
-        for one in against(target, base_ns=base_ns, row_ns=row_ns, seconds=asked.seconds, seed=asked.seed):
+        for one in validated(target, base_ns=base_ns, row_ns=row_ns, seconds=seconds, seed=seed):
             ratios = " | ".join("-" if ratio is None else f"{ratio:.3f}" for ratio in one["ratios"].values())
             added = f"{one['overrun_ns'] / 1e3:.0f} | {one['way_ns'] / 1e3:.0f}"
             print(f"| {one['delay_ns'] / MS:g} | {one['asked']} | {added} | {ratios} | {one['verdict']} |", flush=True)
@@ -131,8 +132,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
         getattr(target, "close", lambda: None)()
     print("\nratios: measured over simulated, on the same arrivals")
     print("\n".join(notes))
-    return 1 if "SLOWER" in verdicts else 75 * (verdicts <= {"UNJUDGED"})
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return verdicts

@@ -1,16 +1,14 @@
 """Our load generator beside the others, on one target, the same model, the same minute, interleaved.
 
-    python -m batchproof.load.second_opinion.compare [--quick] [--json FILE] [--target triton | grpc://host:port]
+    batchproof lab second-opinions [--quick] [--json FILE] [--target triton | grpc://host:port]
 
 On a Triton over gRPC: perf_analyzer with as many clients, and with the gaps of the same schedule; Locust with two workers
 and the same schedule. In this process on the reference batcher: LoadGen, whose arrivals we then send again. Ratios are
-theirs to ours; a round in which either run is invalid is not judged. Exit status: 0 where they agree or the difference is
-explained, 1 where not, 75 where nothing could be judged.
+theirs to ours; a round in which either run is invalid is not judged.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -46,31 +44,29 @@ Submit = Callable[[int], Future[Any]]
 Say = Callable[[str], None]
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Measure, print the table, and return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="batchproof.load.second_opinion.compare", description="Ours beside other load generators."
-    )
-    parser.add_argument("--quick", action="store_true", help="2 rounds of 5 s instead of 5 of 8 s")
-    parser.add_argument("--rounds", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=0.0, help="of each run")
-    parser.add_argument("--target", default="triton", help="triton (the embedded one) or grpc://host:port")
-    parser.add_argument("--json", type=Path, help="write all figures to this file")
-    options = parser.parse_args(arguments)
-    rounds, seconds = options.rounds or (2 if options.quick else 5), options.seconds or (5.0 if options.quick else 8.0)
+def print_agreement(
+    target: str = "triton", *, quick: bool = False, rounds: int = 0, seconds: float = 0.0, json_file: Path | None = None
+) -> set[str]:
+    """Measure, print the table, and return the verdicts that occurred.
+
+    rounds, seconds: how many, and how long; 0: 5 of 8 s, quick 2 of 5 s. json_file: where all figures go; OSError, before
+    anything is measured, if it cannot be written.
+    """
+    rounds, seconds = rounds or (2 if quick else 5), seconds or (5.0 if quick else 8.0)
+    if json_file:
+        json_file.write_text("", encoding="utf-8")
     pairs: list[Pair] = []
     try:
         pairs += in_process(ReferenceTarget(), rounds, seconds, _say)
-        pairs += on_triton(options.target, rounds, seconds, _say)
+        pairs += on_triton(target, rounds, seconds, _say)
     except TargetError as error:
         _say(f"skipped: {error}")
     judged = agreement(pairs)
     print("\n".join(lines(judged)))
-    if options.json:
+    if json_file:
         facts = {"pairs": [pair.facts() for pair in pairs], "judged": [one.facts() for one in judged]}
-        options.json.write_text(json.dumps(facts, indent=1), encoding="utf-8")
-    verdicts = {one.verdict for one in judged}
-    return 1 if "DIFFERS" in verdicts else 0 if verdicts - {"INVALID"} else 75
+        json_file.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    return {one.verdict for one in judged}
 
 
 def on_triton(target: str, rounds: int, seconds: float, say: Say) -> list[Pair]:
@@ -222,7 +218,3 @@ def _arrivals(opinion: Opinion) -> Schedule:
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

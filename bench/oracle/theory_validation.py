@@ -1,16 +1,14 @@
-"""Theory against simulation: `python -m batchproof.bench.oracle.validate_theory` prints the table.
+"""Theory against simulation: `batchproof lab theory` prints the table.
 
-Each point is simulated with 20 independent seeds; the means of the 20 runs are independent, so their own spread gives the
-Monte-Carlo error. A point disagrees if theory is further away than t(19 degrees, two-sided 1e-5) = 5.95 such errors. Of
+Each scenario is simulated with 20 independent seeds; the means of the 20 runs are independent, so their own spread gives the
+Monte-Carlo error. A scenario disagrees if theory is further away than t(19 degrees, two-sided 1e-5) = 5.95 such errors. Of
 tables with a hundred numbers that are all right, fewer than 1 in 1000 would show one that disagrees.
 """
 
 from __future__ import annotations
 
-import argparse
 import statistics
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +30,7 @@ SLACK = 1e-9
 
 
 @dataclass(frozen=True)
-class Point:
+class Scenario:
     """A configuration under Poisson arrivals: what theory says of it, by name, and how to read that off a simulation."""
 
     what: str
@@ -66,37 +64,37 @@ class Row:
         return (self.simulated - self.theory) / self.error if self.error else 0.0
 
 
-def points() -> Iterator[Point]:
-    """Every open-loop point of the table."""
+def scenarios() -> Iterator[Scenario]:
+    """Every open-loop scenario of the table."""
     yield from _one_at_a_time()
     yield from _greedy()
     yield from _delayed()
     yield from _windows()
 
 
-def measured(point: Point, seed: int, requests: int) -> dict[str, float]:
-    """Simulate a point once, and read from so many requests in its middle what theory names."""
-    gaps = np.random.default_rng(seed).exponential(1e9 / point.rate, WARM + requests + TAIL)
-    played = simulate(point.config, np.cumsum(gaps).astype(np.int64), point.tau_ns)
+def measured(scenario: Scenario, seed: int, requests: int) -> dict[str, float]:
+    """Simulate a scenario once, and read from so many requests in its middle what theory names."""
+    gaps = np.random.default_rng(seed).exponential(1e9 / scenario.rate, WARM + requests + TAIL)
+    played = simulate(scenario.config, np.cumsum(gaps).astype(np.int64), scenario.tau_ns)
     steady = slice(WARM, WARM + requests)
-    return {name: READ[name](played, steady) for name in point.theory}
+    return {name: READ[name](played, steady) for name in scenario.theory}
 
 
-def rows(point: Point, seed: int, requests: int = REQUESTS) -> list[Row]:
-    """Hold a point against 20 simulations, with seeds derived from `seed`."""
-    seeds = np.random.SeedSequence([seed, *point.at.encode(), *point.what.encode()]).generate_state(SEEDS)
-    runs = [measured(point, int(one), requests) for one in seeds]
+def rows(scenario: Scenario, seed: int, requests: int = REQUESTS) -> list[Row]:
+    """Hold a scenario against 20 simulations, with seeds derived from `seed`."""
+    seeds = np.random.SeedSequence([seed, *scenario.at.encode(), *scenario.what.encode()]).generate_state(SEEDS)
+    runs = [measured(scenario, int(one), requests) for one in seeds]
     found = []
-    for name, expected in point.theory.items():
+    for name, expected in scenario.theory.items():
         values = [run[name] for run in runs]
         error = statistics.stdev(values) / SEEDS**0.5
-        found.append(Row(point.what, point.at, name, expected, statistics.fmean(values), error))
+        found.append(Row(scenario.what, scenario.at, name, expected, statistics.fmean(values), error))
     return found
 
 
 def closed_rows(rounds: int = 500, max_batch: int = 8) -> list[Row]:
     """Hold the closed loop against the simulation. There is no chance in it: the rates, in 1/s, must be equal."""
-    tau_ns, found = line(max_batch), []
+    tau_ns, found = service_times(max_batch), []
     for clients in (1, 2, 4, 8, 12, 16, 24):
         played = simulate_closed(BatcherConfig(max_batch_size=max_batch), clients, clients * rounds, tau_ns)
         starts, sizes = played.batch_start_ns, played.sizes
@@ -111,7 +109,7 @@ def closed_rows(rounds: int = 500, max_batch: int = 8) -> list[Row]:
 CYCLE = 2  # the batches of two cohorts
 
 
-def line(max_batch: int) -> tuple[int, ...]:
+def service_times(max_batch: int) -> tuple[int, ...]:
     """Service times of 2 ms + 0.2 ms a row, indexed by rows."""
     return tuple(BASE_NS + ROW_NS * size for size in range(max_batch + 1))
 
@@ -134,7 +132,7 @@ READ: dict[str, Read] = {
 }
 
 
-def _one_at_a_time() -> Iterator[Point]:
+def _one_at_a_time() -> Iterator[Scenario]:
     service = 2_000_000
     for load in (0.5, 0.7, 0.9):
         rate = load / service * 1e9
@@ -142,42 +140,42 @@ def _one_at_a_time() -> Iterator[Point]:
         # At load 0.5 the median sits at the very edge of the atom at the service time, where no sample median is unbiased.
         percents = (90, 99) if load == 0.5 else (50, 90, 99)
         told |= {f"p{percent}": theory.md1_percentile_ns(rate, service, percent) for percent in percents}
-        yield Point("one at a time (M/D/1)", f"load {load}", BatcherConfig(max_batch_size=1), (0, service), rate, told)
+        yield Scenario("one at a time (M/D/1)", f"load {load}", BatcherConfig(max_batch_size=1), (0, service), rate, told)
 
 
-def _greedy() -> Iterator[Point]:
-    tau = line(8)
+def _greedy() -> Iterator[Scenario]:
+    tau = service_times(8)
     capacity = 8 / tau[8] * 1e9
     for load in (0.1, 0.3, 0.5, 0.7, 0.8, 0.9):
         told = _means(chains.bulk(load * capacity, tau, 8))
-        yield Point("greedy, M 8", f"load {load}", BatcherConfig(max_batch_size=8), tau, load * capacity, told)
+        yield Scenario("greedy, M 8", f"load {load}", BatcherConfig(max_batch_size=8), tau, load * capacity, told)
     for load, least in ((0.3, 8), (0.7, 8), (0.9, 8), (0.5, 4)):
         told = _means(chains.bulk(load * capacity, tau, 8, least))
         sizes = tuple(range(least, 9))
         config = BatcherConfig(max_batch_size=8, preferred_batch_size=sizes, max_queue_delay_ns=10**15)
-        yield Point(f"at least {least}, M 8", f"load {load}", config, tau, load * capacity, told)
-    wide = line(512)
+        yield Scenario(f"at least {least}, M 8", f"load {load}", config, tau, load * capacity, told)
+    wide = service_times(512)
     for rate in (50.0, 200.0, 500.0, 1000.0, 2000.0, 4000.0):
         told = _means(chains.unlimited(rate, BASE_NS, ROW_NS))
-        yield Point("greedy, no limit (Inoue)", f"{rate:.0f}/s", BatcherConfig(max_batch_size=512), wide, rate, told)
+        yield Scenario("greedy, no limit (Inoue)", f"{rate:.0f}/s", BatcherConfig(max_batch_size=512), wide, rate, told)
 
 
-def _delayed() -> Iterator[Point]:
-    tau = line(8)
+def _delayed() -> Iterator[Scenario]:
+    tau = service_times(8)
     capacity = 8 / tau[8] * 1e9
     for load in (0.1, 0.3, 0.5, 0.7, 0.9):
         for delay_ns in (200_000, 1_000_000, 3_000_000):
             told = _means(chains.delayed(load * capacity, tau, 8, delay_ns))
             config = BatcherConfig(max_batch_size=8, max_queue_delay_ns=delay_ns)
-            yield Point("Triton's rule, M 8", f"load {load}, {delay_ns / MS:g} ms", config, tau, load * capacity, told)
+            yield Scenario("Triton's rule, M 8", f"load {load}, {delay_ns / MS:g} ms", config, tau, load * capacity, told)
 
 
-def _windows() -> Iterator[Point]:
+def _windows() -> Iterator[Scenario]:
     for rate, size, delay_ns in ((1000.0, 8, 2_000_000), (5000.0, 16, 2_000_000), (300.0, 4, 10_000_000)):
         told = theory.window(rate, size, delay_ns)
         config = BatcherConfig(max_batch_size=size, max_queue_delay_ns=delay_ns)
         at = f"{rate:.0f}/s, M {size}, {delay_ns / MS:g} ms"
-        yield Point(
+        yield Scenario(
             "window alone", at, config, (1,) * (size + 1), rate, {"wait": told.mean_wait_ns, "batch": told.mean_batch}
         )
 
@@ -186,30 +184,25 @@ def _means(steady: chains.Steady) -> dict[str, float]:
     return {"mean": steady.mean_ns, "batch": steady.mean_batch}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table as Markdown; return 1 if a row disagrees."""
-    parser = argparse.ArgumentParser(prog="python -m batchproof.bench.oracle.validate_theory", description=__doc__)
-    parser.add_argument("--requests", type=int, default=REQUESTS, help="of each of the 20 runs of a point")
-    parser.add_argument("--seed", type=int, default=1729)
-    asked = parser.parse_args(arguments)
-    print(f"20 seeds of {asked.requests} requests a point, seed {asked.seed}; tau(b) = 2 ms + 0.2 ms b, M/D/1: 2 ms")
+def print_table(requests: int = REQUESTS, seed: int = 1729) -> int:
+    """Print the table as Markdown; return how many rows disagree.
+
+    requests: in each of the 20 simulations of a scenario.
+    """
+    print(f"20 seeds of {requests} requests a scenario, seed {seed}; tau(b) = 2 ms + 0.2 ms b, M/D/1: 2 ms")
     print("\n| queue | at | what | theory | simulated | +- 1 sigma | sigmas apart |\n|---|---|---|---|---|---|---|")
     wrong = 0
-    for row in _all(asked.seed, asked.requests):
+    for row in _all(seed, requests):
         wrong += not row.agrees
         unit = {"batch": 1.0, "rate": 1.0}.get(row.name, MS)
         name = {"batch": "rows of a batch", "rate": "requests/s"}.get(row.name, f"{row.name}, ms")
         figures = " | ".join(f"{value / unit:.4f}" for value in (row.theory, row.simulated, row.error))
         print(f"| {row.what} | {row.at} | {name} | {figures} | {row.sigmas:+.1f}{'' if row.agrees else ' DISAGREES'} |")
     print(f"\n{wrong} rows disagree (threshold {CRITICAL} sigmas)")
-    return int(wrong > 0)
+    return wrong
 
 
 def _all(seed: int, requests: int) -> Iterator[Row]:
-    for point in points():
-        yield from rows(point, seed, requests)
+    for scenario in scenarios():
+        yield from rows(scenario, seed, requests)
     yield from closed_rows()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,178 @@
+"""`batchproof lab`: the programs that check the checkers: oracle, generator, simulator, and how the host behaves.
+
+Each verb prints what it measures. They share their exit statuses: 0 all is well; 1 something disagrees; 75 nothing could be
+judged, or a figure is invalid; 2 the command line makes no sense, or Ctrl-C; 4 there is no target.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from batchproof.exit_status import EXIT_FAILED, EXIT_INCONCLUSIVE
+
+EXIT_USAGE, EXIT_NO_TARGET, EXIT_INTERRUPTED = 2, 4, 2
+
+lab = typer.Typer(no_args_is_help=True, help="Check the instruments: oracle, load generator, simulator, host.")
+
+
+class Receiver(str, Enum):
+    """As `load.punctuality.TARGETS`, and all of them."""
+
+    null = "null"
+    reference = "reference"
+    both = "both"
+
+
+Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print all figures as JSON, invalid ones too.")]
+
+
+@lab.command()
+def theory(
+    requests: Annotated[int, typer.Option(min=2000, help="Requests in each of the 20 simulations of a point.")] = 50_000,
+    seed: Seed = 1729,
+) -> None:
+    """Compare the simulator with exact queueing theory: exit 0 they agree, 1 they do not."""
+    with _one_message():
+        from batchproof.bench.oracle.theory_validation import print_table
+
+        wrong = print_table(requests, seed)
+    raise typer.Exit(EXIT_FAILED if wrong else 0)
+
+
+@lab.command()
+def oracle(
+    target: Annotated[str, typer.Option(help="As for check.")] = "reference",
+    base_ms: Annotated[float, typer.Option(min=0, max=60_000, help="What a batch takes, in ms.")] = 20.0,
+    row_ms: Annotated[float, typer.Option(min=0.001, max=60_000, help="What each row in it adds, in ms.")] = 2.0,
+    seconds: Annotated[float, typer.Option(min=0.1, max=3600, help="How long each run is, in s.")] = 20.0,
+    seed: Seed = 1729,
+) -> None:
+    """Compare a target with what the simulator predicts of it: exit 0 as predicted, 1 slower, 75 not judged, 4 no target."""
+    with _one_message():
+        from batchproof.bench.oracle.prediction import SLOWER, UNJUDGED
+        from batchproof.bench.oracle.target_validation import print_table
+
+        verdicts = print_table(target, base_ms=base_ms, row_ms=row_ms, seconds=seconds, seed=seed)
+    status = EXIT_INCONCLUSIVE if verdicts <= {UNJUDGED} else 0
+    raise typer.Exit(EXIT_FAILED if SLOWER in verdicts else status)
+
+
+@lab.command()
+def punctuality(
+    rate: Annotated[float, typer.Option(min=0.001, max=1e7, help="Requests per second.")] = 20_000.0,
+    seconds: Annotated[float, typer.Option(min=0.01, max=3600, help="How long each run is, in s.")] = 5.0,
+    busy: Annotated[int, typer.Option(min=0, help="Threads of pure Python that compute meanwhile.")] = 0,
+    apart: Annotated[bool, typer.Option("--apart", help="Run the generator in a process of its own.")] = False,
+    target: Annotated[Receiver, typer.Option(help="What receives the load.")] = Receiver.both,
+    seed: Seed = 1,
+) -> None:
+    """Measure how late the load generator sends on this machine: exit 0 all runs are VALID, 75 one is not."""
+    with _one_message():
+        from batchproof.load.punctuality import TARGETS, print_lag
+
+        names = tuple(TARGETS) if target is Receiver.both else (target.value,)
+        valid = print_lag(names, rate=rate, seconds=seconds, seed=seed, threads=busy, apart=apart)
+    raise typer.Exit(0 if valid else EXIT_INCONCLUSIVE)
+
+
+@lab.command()
+def peers(
+    quick: Annotated[bool, typer.Option("--quick", help="30 s instead of 4 minutes.")] = False,
+    as_json: AsJson = False,
+    triton: Annotated[bool, typer.Option("--triton", help="The embedded Triton too, over gRPC.")] = False,
+) -> None:
+    """Compare the reference batcher with the batchers that people use: exit 0 done, 75 a figure is invalid."""
+    with _one_message():
+        from batchproof.bench.peers.comparison import print_comparison
+
+        valid = print_comparison(quick=quick, as_json=as_json, with_triton=triton)
+    raise typer.Exit(0 if valid else EXIT_INCONCLUSIVE)
+
+
+@lab.command("reference-speed")
+def reference_speed(
+    quick: Annotated[bool, typer.Option("--quick", help="15 s instead of 90 s.")] = False, as_json: AsJson = False
+) -> None:
+    """Measure how fast the reference batcher is: exit 0 done, 75 a figure is invalid."""
+    with _one_message():
+        from batchproof.bench.peers.reference_speed import print_speed
+
+        valid = print_speed(quick=quick, as_json=as_json)
+    raise typer.Exit(0 if valid else EXIT_INCONCLUSIVE)
+
+
+@lab.command("second-opinions")
+def second_opinions(
+    target: Annotated[str, typer.Option(help="triton (the embedded one) or grpc://host:port.")] = "triton",
+    quick: Annotated[bool, typer.Option("--quick", help="2 rounds of 5 s instead of 5 of 8 s.")] = False,
+    rounds: Annotated[int, typer.Option(min=0, help="How many rounds [default: as the form says].")] = 0,
+    seconds: Annotated[float, typer.Option(min=0, max=3600, help="How long each run is [default: likewise].")] = 0.0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write all figures to this file.")] = None,
+) -> None:
+    """Compare our load generator with others: exit 0 they agree or it is explained, 1 they differ, 75 not judged."""
+    with _one_message():
+        from batchproof.load.second_opinion.rounds import print_agreement
+
+        verdicts = print_agreement(target, quick=quick, rounds=rounds, seconds=seconds, json_file=json_file)
+    status = 0 if verdicts - {"INVALID"} else EXIT_INCONCLUSIVE
+    raise typer.Exit(EXIT_FAILED if "DIFFERS" in verdicts else status)
+
+
+@lab.command("simulator-speed")
+def simulator_speed(
+    requests: Annotated[int, typer.Option(min=1, max=10_000_000, help="Requests in each simulation.")] = 200_000,
+) -> None:
+    """Measure how many requests per second the simulator plays on one core."""
+    with _one_message():
+        from batchproof.bench.oracle.simulator_speed import print_table
+
+        print_table(requests)
+
+
+@lab.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def awake(command: Annotated[list[str], typer.Argument(help="The command and its arguments.")]) -> None:
+    """Run a command while a virtual machine's processors are kept awake: exits as the command does."""
+    from batchproof.host.awake import Unable, run_awake
+
+    try:
+        raise typer.Exit(run_awake(command))
+    except OSError as error:
+        _refuse(f"cannot run {command[0]}: {error.strerror}", EXIT_USAGE)
+    except Unable as why:
+        _refuse(str(why), EXIT_USAGE)
+
+
+@contextmanager
+def _one_message() -> Iterator[None]:
+    """Say in one line what went wrong, and with which exit status; SIGTERM is treated as Ctrl-C, so that all is closed."""
+    from batchproof.load.schedule import ScheduleError
+    from batchproof.targets.protocol import TargetError, Unsupported
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except TargetError as error:
+        _refuse(str(error), EXIT_NO_TARGET)
+    except Unsupported as lack:
+        _refuse(f"the target does not support {lack.capability}", EXIT_NO_TARGET)
+    except (ScheduleError, OSError) as error:
+        _refuse(str(error), EXIT_USAGE)
+    except KeyboardInterrupt:
+        _refuse("interrupted", EXIT_INTERRUPTED)
+
+
+def _refuse(message: str, status: int) -> NoReturn:
+    sys.stdout.flush()
+    typer.echo(f"batchproof: {message}", err=True)
+    raise typer.Exit(status)

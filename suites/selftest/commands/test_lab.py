@@ -1,0 +1,114 @@
+"""`batchproof lab` under test: each verb measures in its shortest form, and what is wrong is said in one line."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from batchproof.bench.oracle import target_validation
+from batchproof.cli import app
+from batchproof.load import punctuality
+from batchproof.load.second_opinion import rounds
+
+PATIENT = 60  # seconds before a subprocess counts as hung; nothing waits that long
+
+
+def lab(*arguments: str) -> Result:
+    """Run a verb in this process."""
+    return CliRunner().invoke(app, ["lab", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["oracle", "--target", "virtual", "--base-ms", "2", "--row-ms", "0.2", "--seconds", "0.3"], "AS PREDICTED"),
+        (["simulator-speed", "--requests", "300"], "closed loop, M 32, 64 clients"),
+    ],
+)
+def test_a_verb_prints_its_table(arguments: list[str], shown: str) -> None:
+    """Exit status 0, and the table on stdout."""
+    result = lab(*arguments)
+
+    assert (result.exit_code, shown in result.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "status"),
+    [({"AS PREDICTED"}, 0), ({"AS PREDICTED", "SLOWER"}, 1), ({"UNJUDGED"}, 75), ({"UNJUDGED", "AS PREDICTED"}, 0)],
+    ids=lambda value: "-".join(sorted(value)) if isinstance(value, set) else str(value),
+)
+def test_the_oracle_s_exit_status(monkeypatch: pytest.MonkeyPatch, verdicts: set[str], status: int) -> None:
+    """1 where the target is slower, 75 where nothing could be judged."""
+    monkeypatch.setattr(target_validation, "print_table", lambda *_, **__: verdicts)
+
+    assert lab("oracle").exit_code == status
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "status"),
+    [({"AGREES", "EXPLAINED"}, 0), ({"AGREES", "DIFFERS"}, 1), ({"INVALID"}, 75), (set(), 75)],
+    ids=lambda value: "-".join(sorted(value)) if isinstance(value, set) else str(value),
+)
+def test_the_exit_status_of_second_opinions(monkeypatch: pytest.MonkeyPatch, verdicts: set[str], status: int) -> None:
+    """1 where somebody differs without an explanation, 75 where nothing could be judged."""
+    monkeypatch.setattr(rounds, "print_agreement", lambda *_, **__: verdicts)
+
+    assert lab("second-opinions").exit_code == status
+
+
+@pytest.mark.parametrize(("valid", "status"), [(True, 0), (False, 75)])
+def test_the_exit_status_of_punctuality(monkeypatch: pytest.MonkeyPatch, valid: bool, status: int) -> None:
+    """75 where a run is INVALID."""
+    monkeypatch.setattr(punctuality, "print_lag", lambda *_, **__: valid)
+
+    assert lab("punctuality").exit_code == status
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["oracle", "--target", "nonsense"], 4, "batchproof: unknown target 'nonsense'"),
+        (["second-opinions", "--json", "/no/such/folder/file"], 2, "No such file or directory: '/no/such/folder/file'"),
+        (["punctuality", "--rate", "1e7", "--seconds", "3600"], 2, "more than the 50000000"),
+        (["awake", "no-such-program"], 2, "batchproof: cannot run no-such-program"),
+        (["punctuality", "--rate", "nan"], 2, "'--rate'"),
+        (["theory", "--requests", "1"], 2, "'--requests'"),
+        (["awake"], 2, "Missing argument"),
+    ],
+)
+def test_misuse_is_said_clearly(arguments: list[str], status: int, message: str) -> None:
+    """One message and the exit status; nothing is printed on stdout, and there is no traceback."""
+    result = lab(*arguments)
+
+    assert (result.exit_code, message in result.stderr, "Traceback" in result.stderr) == (status, True, False)
+    assert result.stdout == ""
+
+
+def test_awake_exits_as_its_command_does() -> None:
+    """The command's own options are its own; its exit status is ours."""
+    command = [sys.executable, "-m", "batchproof", "lab", "awake", sys.executable, "-c", "raise SystemExit(7)", "--seed"]
+
+    assert subprocess.run(command, timeout=PATIENT, check=False).returncode == 7
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_leaves_nothing_behind(number: signal.Signals) -> None:
+    """Ctrl-C and SIGTERM end the verb with one line, and no process of it is left."""
+    command = [sys.executable, "-m", "batchproof", "lab", "oracle", "--seconds", "60"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout
+    while not process.stdout.readline().startswith("|---"):
+        pass
+    time.sleep(0.3)  # it measures now
+    process.send_signal(number)
+    _, said = process.communicate(timeout=PATIENT)
+
+    assert (process.returncode, said) == (2, "batchproof: interrupted\n")
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
