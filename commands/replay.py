@@ -10,10 +10,10 @@ from typing import Any
 
 from batchproof.exit_status import EXIT_FAILED, EXIT_INCONCLUSIVE
 from batchproof.fixtures.evidence.kinds import Evidence, from_json
-from batchproof.fixtures.evidence.timeline import Timeline
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.session import judged
 from batchproof.fixtures.judging.verdicts import Verdict
+from batchproof.fixtures.reporter import shown
 from batchproof.reports import failure
 from batchproof.reports.writing import FORMAT
 
@@ -59,7 +59,7 @@ def replay(path: Path) -> int:
         "seconds": 0.0,
         "config": bundle["config"],
         "seed": bundle["seed"],
-        "timeline": evidence.to_json() if isinstance(evidence, Timeline) else None,
+        **shown(evidence),
     }
     print(failure.text(line, [attempt], {"target": bundle["target"], "seed": bundle["seed"]}))
     print(f"\njudged again offline: {judgement.verdict} (when it was recorded: {then})")
@@ -88,5 +88,5 @@ def load(path: Path) -> tuple[dict[str, Any], Evidence]:
         raise BundleError(f"{path} is about the rule {bundle['rule']}, which this version does not know")
     try:
         return bundle, from_json(bundle["kind"], bundle["evidence"])
-    except (ValueError, AttributeError) as error:
+    except ValueError as error:
         raise BundleError(f"{path}: {error}") from None

@@ -16,7 +16,7 @@ __all__ = ["combine", "matrix", "to_json", "to_junit", "to_markdown", "write_all
 
 
 def to_json(report: Report) -> dict[str, Any]:
-    """Return the report as one JSON object, for machines; timelines stay where they are, in `report.jsonl`."""
+    """Return the report as one JSON object, for machines; evidence stays where it is, in `report.jsonl`."""
     return {
         "format": FORMAT,
         "headline": headline(report),
@@ -25,7 +25,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "missing": list(report.missing),
         "header": dict(report.header),
         "results": [dict(result) for result in report.results],
-        "attempts": [{key: one[key] for key in one if key != "timeline"} for one in report.attempts],
+        "attempts": [{key: one[key] for key in one if key != "evidence"} for one in report.attempts],
         "footer": dict(report.footer) if report.footer else None,
     }
 

@@ -8,17 +8,16 @@ from pathlib import PurePath
 from typing import Any
 
 from batchproof.reports.lines import Line
-from batchproof.reports.picture import draw
 from batchproof.reports.wording import clean, duration, hanging, line, message
 
 WIDTH = 100
+PICTURE_WIDTH = WIDTH - 2  # columns; a picture is indented by two
 _CONFIG = {
     "max_batch_size": "max_batch",
     "max_queue_delay_ns": "delay",
     "queue_timeout_ns": "timeout",
     "preferred_batch_size": "preferred",
 }
-_BROKEN = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 
 
 def text(result: Line, attempts: Iterable[Line], header: Line, folder: str | PurePath = "") -> str:
@@ -38,7 +37,8 @@ def text(result: Line, attempts: Iterable[Line], header: Line, folder: str | Pur
         *hanging("reason", message(result["reason"])),
         *hanging("note", message(shown.get("note") or "")),
         *hanging("attempts", ", ".join(attempt["verdict"] for attempt in mine) if len(mine) > 1 else ""),
-        *_picture(shown.get("timeline")),
+        *(f"  {clean(row)[:PICTURE_WIDTH]}".replace("\n", " ") for row in shown.get("picture", ())),
+        *_several("rig", [message(problem) for problem in shown.get("problems", ())]),
         *_several("check", [message(hint) for hint in result["hints"]]),
         *hanging("known", line(result["link"])),
         *_again(result, _seed(shown, header), header, folder),
@@ -80,17 +80,6 @@ def _terse(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"({', '.join(_setting(key, one) for key, one in value.items() if one)})"
     return ", ".join(map(_terse, value)) if isinstance(value, list) else str(value)
-
-
-def _picture(timeline: Line | None) -> Iterator[str]:
-    """The picture, and what the rig could not do while it was taken."""
-    if timeline is None:
-        return
-    try:
-        yield from (f"  {row}" for row in draw(timeline, WIDTH - 2).splitlines())
-        yield from _several("rig", [message(problem) for problem in timeline.get("problems", ())])
-    except _BROKEN:  # from a bundle that something else wrote: a failure without a picture still has to be shown
-        yield "  (no picture: the timeline is malformed)"
 
 
 def _several(label: str, texts: Sequence[str]) -> Iterator[str]:

@@ -24,9 +24,10 @@ _FIELDS: Fields = {
         "seed": int,
     },
     "attempt": {
-        **dict.fromkeys(("rule", "verdict", "expected", "actual", "note"), str),
+        **dict.fromkeys(("rule", "verdict", "expected", "actual", "note", "kind"), str),
         **dict.fromkeys(("attempt", "seed"), int),
-        **dict.fromkeys(("config", "timeline"), (dict, type(None))),
+        **dict.fromkeys(("config", "evidence"), (dict, type(None))),
+        **dict.fromkeys(("picture", "problems"), list),
     },
     "result": {
         **dict.fromkeys(("rule", "level", "title", "verdict", "expected", "actual", "reason", "link", "bundle"), str),

@@ -8,7 +8,8 @@ from importlib.resources import files
 import pytest
 
 from batchproof.fixtures.driving.script import MS
-from batchproof.fixtures.evidence.kinds import Text
+from batchproof.fixtures.evidence.served_config import ServedConfig
+from batchproof.fixtures.evidence.validation import Validation
 from batchproof.fixtures.judging.catalogue import select
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.protocol import Unsupported
@@ -31,36 +32,27 @@ def base(name: str) -> str:
 
 @pytest.fixture
 def served(judging):
-    """The text of the configuration that the target says it serves."""
+    """The configuration that the target says it serves, beside the one that it was told."""
 
-    def text() -> str:
+    def ask() -> ServedConfig:
         deployment = judging.deployment(CONFIG)
         if not hasattr(deployment, "config_pbtxt"):
             raise Unsupported("config")
-        return deployment.config_pbtxt()
+        return ServedConfig(CONFIG.facts(), deployment.config_pbtxt())
 
-    return text
+    return ask
 
 
 @pytest.mark.parametrize("rule", [pytest.param(rule, marks=pytest.mark.rule(rule.id), id=rule.id) for rule in LINTED])
 def test_lint(served, judge, rule):
     """The configuration that the target serves keeps each rule about configurations"""
-    judge(Text("the served config.pbtxt", served()))
+    judge(served())
 
 
 @pytest.mark.rule("CFG-SERVER-001")
 def test_served_as_deployed(served, judge):
     """The server reports the batching values that it was given"""
-    told, reported = CONFIG, BatcherConfig.from_pbtxt(served())
-    fields = ("max_batch_size", "max_queue_delay_ns", "instances", "queue_timeout_ns")
-
-    differences = [
-        f"{f}: told {getattr(told, f)}, reports {getattr(reported, f)}"
-        for f in fields
-        if getattr(told, f) != getattr(reported, f)
-    ]
-
-    judge(Text("the served config.pbtxt", reported.to_pbtxt(), "\n".join(differences)))
+    judge(served())
 
 
 @pytest.mark.rule("CFG-SERVER-002")
@@ -73,9 +65,10 @@ def test_invalid_is_refused(judging, judge, seed):
     invalid = [what for what, mutant in mutants.items() if mutant["triton"] == "refuses"]
     chosen = invalid if judging.patience.name == "thorough" else random.Random(seed()).sample(invalid, SAMPLE)
     judging.measures = {"configurations tried": f"{len(chosen)} of {len(invalid)}"}
-    judge(Text("valid base.pbtxt", base("base.pbtxt"), validate("classifier", base("base.pbtxt"))))
+    right = base("base.pbtxt")
+    judge(Validation("valid base.pbtxt", right, valid=True, answer=validate("classifier", right)))
     for what in chosen:
         text, mutant = base(mutants[what]["base"]), mutants[what]
         name = re.search(r'^name: "(.*)"', text, re.MULTILINE)[1]
         wrong = text.replace(mutant["line"], mutant["wrong"])
-        judge(Text(what, wrong, validate(name, wrong)))
+        judge(Validation(what, wrong, valid=False, answer=validate(name, wrong)))

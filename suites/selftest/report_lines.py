@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from batchproof.fixtures.evidence import kinds
 from batchproof.fixtures.evidence.timeline import Execution, Seen, Sent, Timeline
+from batchproof.fixtures.reporter import shown
 from batchproof.host.stalls import Stall
 from batchproof.reports import reading
 from batchproof.reports.reading import Report
@@ -90,10 +92,11 @@ def header(**fields: Any) -> dict[str, Any]:
 
 
 def attempt(rule: str, verdict: str, timeline: Timeline | None = None, number: int = 1) -> dict[str, Any]:
-    """An attempt line."""
+    """An attempt line, as `Reporter.attempt` writes it."""
     line: dict[str, Any] = {"type": "attempt", "rule": rule, "attempt": number, "verdict": verdict, "seed": 1729}
     line |= {"expected": "8 rows", "actual": "8 rows", "note": "each arrival re-armed the timer", "seconds": 0.42}
-    return line | {"config": CONFIG, "timeline": data(timeline) if timeline else None}
+    whole: dict[str, Any] = json.loads(json.dumps(line | {"config": CONFIG, **kinds.to_json(timeline), **shown(timeline)}))
+    return whole
 
 
 def footer(**fields: Any) -> dict[str, Any]:

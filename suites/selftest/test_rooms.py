@@ -27,7 +27,7 @@ ARROWS: dict[str, set[str]] = {
     "reports": {"stats"},
     "targets": {"host", "reference_batcher"},
     "load": {"host", "reference_batcher", "stats", "targets"},
-    "fixtures.evidence": {"host", "load", "stats", "targets"},
+    "fixtures.evidence": {"host", "load", "reports", "stats", "targets"},
     "fixtures.driving": {"fixtures.evidence", "host", "reference_batcher", "reports", "targets"},
     "fixtures.judging": {"fixtures.driving", "fixtures.evidence", "host", "reference_batcher", "stats", "targets"},
     "fixtures": {"fixtures.driving", "fixtures.evidence", "fixtures.judging", *TO_LOAD},

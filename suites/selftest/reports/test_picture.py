@@ -97,11 +97,12 @@ def test_failure_gives_commands_that_work_from_here() -> None:
 
 
 def test_failure_tames_what_the_target_said() -> None:
-    """Escapes are gone, a long message is cut, all attempts are named, and a broken timeline costs the picture only."""
-    tries = [attempt(DELAY, "INCONCLUSIVE"), attempt(DELAY, "FAIL", number=2) | {"timeline": {"requests": [1]}}]
+    """Escapes are gone, a long message is cut, all attempts are named, and a picture from elsewhere cannot misbehave."""
+    picture = {"picture": [HOSTILE, "a\nb", "w" * 200]}
+    tries = [attempt(DELAY, "INCONCLUSIVE"), attempt(DELAY, "FAIL", number=2) | picture]
     text = failure.text(result(DELAY, "FAIL", actual=HOSTILE + "y" * 9000, reason="z\n" * 99), tries, header())
     assert not [bad for bad in "\x00\x1b\u202e" if bad in text]
     assert max(map(len, text.splitlines())) <= 100
     assert len(text) < 2000
-    parts = [" more characters)", "  attempts  INCONCLUSIVE, FAIL\n", "(no picture: the timeline is malformed)"]
+    parts = [" more characters)", "  attempts  INCONCLUSIVE, FAIL\n", "\n  a b\n"]
     assert [part for part in parts if part not in text] == []
