@@ -219,7 +219,7 @@ def lint(configs: Annotated[list[Path], typer.Argument(help="config.pbtxt files.
 @app.command()
 def mutants(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print docs/mutants.md (or docs/strength.md).")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page in docs/ that holds this.")] = False,
     strength: Annotated[bool, typer.Option("--strength", help="How many random schedules it takes instead.")] = False,
 ) -> None:
     """Run every rule on every mutant and print the matrix: exit 1 if a kill set is not exact."""

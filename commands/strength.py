@@ -93,17 +93,17 @@ def _original(seed: int) -> Timeline:
 
 
 def markdown(table: Sequence[Strength], schedules: int) -> str:
-    """Return docs/strength.md."""
+    """Return docs/results/strength.md."""
     missed = sum(not row.by_difference for row in table)
     lines = [
         "# How strong random schedules are",
         "",
-        f"What `batchproof mutants --strength --markdown` prints: up to {schedules} random schedules of random",
-        "configurations, in simulated time, seeds 1 and up.",
-        "The numbers say how many it took until the mutant was noticed: by comparison with the original's timeline, and by",
-        "one of the laws (DB-LAW-*), which know nothing of the original.",
-        f"A dash: by none of them. The comparison misses {missed} of {len(table)}, which need a scenario of their own;",
-        "their rules in [mutants.md](mutants.md) have one.",
+        f"`batchproof mutants --strength --markdown` prints this page from up to {schedules} random schedules of random",
+        "configurations, in simulated time, with seeds from 1 upwards.",
+        "The numbers say how many schedules it took to notice the mutant, in two ways: by comparing its timeline with the",
+        "original's, and by one of the laws (DB-LAW-*), which know nothing of the original.",
+        f"A dash means that no schedule did. The comparison misses {missed} of {len(table)} mutants. They need a scenario",
+        "of their own, and their rules in [mutants.md](../mutants.md) have one.",
         "",
         "| mutant | schedules, by comparison | schedules, by a law | which |",
         "|---|---|---|---|",
