@@ -25,7 +25,7 @@ def together(bench: Bench, work: Work, configs: Sequence[BatcherConfig]) -> Iter
     A target with `deploys_at_once` has them all up before the first is asked for, and until the end; on any other, and with
     torch models, which need memory, each comes up when it is asked for. Raises as `Bench.serve`.
     """
-    at_once: int = getattr(bench.target, "deploys_at_once", 0)
+    at_once = bench.target.deploys_at_once
     if not at_once or work.model or bench.target.info.claims.get("side_by_side") is False:
         yield partial(bench.serve, work)
         return

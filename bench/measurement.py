@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 from batchproof.bench.record import Record
 from batchproof.load.workload import WORKS, Served, Work, serve
 from batchproof.reference_batcher.config import BatcherConfig
-from batchproof.targets.protocol import Target, TargetGone
+from batchproof.targets.protocol import TargetGone
+from batchproof.targets.verbs import FullTarget
 
 if TYPE_CHECKING:
     from batchproof.bench.oracle.curve import Curve
@@ -52,7 +53,7 @@ class Bench:
     fastest execution of one row that was seen. results: of what was measured so far.
     """
 
-    target: Target
+    target: FullTarget
     record: Record
     quick: bool = False
     seed: int = 1729
@@ -66,11 +67,6 @@ class Bench:
     fastest_ns: dict[str, int] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
     results: dict[str, Result] = field(default_factory=dict)
-
-    @property
-    def virtual(self) -> bool:
-        """The target lives in simulated time: seconds of load pass in milliseconds, and nothing of it is noise."""
-        return self.target.info.sight == "virtual"
 
     def say(self, text: str) -> None:
         """Tell what is going on now."""
@@ -113,8 +109,7 @@ class Bench:
 
     def check_alive(self) -> None:
         """Raise TargetGone if the target cannot be measured any more."""
-        alive = getattr(self.target, "alive", None)
-        if alive and (why := alive()):
+        if why := self.target.alive():
             raise TargetGone(why)
 
 

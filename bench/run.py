@@ -30,6 +30,7 @@ from batchproof.reports.wording import line
 from batchproof.reports.writing import ReportFolderError
 from batchproof.targets import BUILT_IN, resolve
 from batchproof.targets.protocol import Target, TargetError, TargetGone
+from batchproof.targets.verbs import FullTarget
 
 EXIT_USAGE, EXIT_NO_TARGET, EXIT_NOTHING, EXIT_INTERRUPTED = 2, 4, 5, 2
 ALL = "all"
@@ -119,7 +120,7 @@ class _Session:
         self,
         options: Options,
         record: Record,
-        target: Target,
+        target: FullTarget,
         works: Sequence[Work],
         chosen: Sequence[Measurement],
         console: Console,
@@ -157,7 +158,7 @@ class _Session:
         info = self.bench.target.info
         expected = sum(one.expected_s(self.bench) for one in self.chosen)
         form = "quick form" if self.bench.quick else "full form (there is --quick)"
-        when = "in simulated time" if self.bench.virtual else f"takes about {_long(expected)}"
+        when = "in simulated time" if self.bench.target.simulated else f"takes about {_long(expected)}"
         self.view.print(f"batchproof {self.verb} of {info.name} {info.version}: {form}, {when}")
         if find_spec("hdrh") is None:
             self.view.print("no HdrHistogram files: pip install 'batchproof[bench]'")
@@ -198,7 +199,7 @@ class _Session:
     def _end(self, reason: str) -> int:
         status = EXIT_INTERRUPTED if reason == "interrupted" else EXIT_FAILED if reason else status_of(self.words)
         with contextlib.suppress(Exception):
-            self.record.keep("server.log", getattr(self.bench.target, "server_log", str)())
+            self.record.keep("server.log", self.bench.target.server_log())
         self.record.footer(status, complete=not reason, reason=reason)
         self.view.stop()
         with contextlib.suppress(OSError, ReportError):
@@ -229,7 +230,7 @@ def status_of(words: Sequence[str]) -> int:
 
 
 @contextlib.contextmanager
-def _target(options: Options, console: Console) -> Iterator[Target]:
+def _target(options: Options, console: Console) -> Iterator[FullTarget]:
     """Start the target, and end it whatever happens."""
     view = View(console, ())
     try:
@@ -241,9 +242,8 @@ def _target(options: Options, console: Console) -> Iterator[Target]:
     try:
         yield target
     finally:
-        if close := getattr(target, "close", None):
-            with contextlib.suppress(Exception):
-                close()
+        with contextlib.suppress(Exception):
+            target.close()
 
 
 def _nothing(why: str) -> Result:

@@ -16,7 +16,8 @@ from pathlib import Path
 from batchproof.fixtures.driving.case import Case, live
 from batchproof.fixtures.driving.covering import gated_case
 from batchproof.fixtures.evidence.timeline import Sent, Timeline
-from batchproof.targets.protocol import Target, TargetError, Unsupported
+from batchproof.targets.protocol import TargetError, Unsupported
+from batchproof.targets.verbs import FullTarget
 
 EXIT_SAME, EXIT_DIFFERENT, EXIT_UNUSABLE = 0, 1, 2
 MEASURE_AGAIN = 3  # a difference between real targets has to show this often: a host that stalls shows it once
@@ -81,7 +82,7 @@ def compare(names: Sequence[str], cases: Sequence[Case], save: Path) -> int:
     """Run the cases on the two targets until they part; print what was seen and return the exit status."""
     from batchproof.targets import resolve
 
-    targets: list[Target] = []
+    targets: list[FullTarget] = []
     try:
         targets += [resolve(name) for name in names]
         for number, case in enumerate(cases, 1):
@@ -96,8 +97,7 @@ def compare(names: Sequence[str], cases: Sequence[Case], save: Path) -> int:
         return EXIT_UNUSABLE
     finally:
         for target in targets:
-            if close := getattr(target, "close", None):
-                close()
+            target.close()
     print(f"{len(cases)} case{'s' * (len(cases) != 1)}, the same on {names[0]} and {names[1]}")
     return EXIT_SAME
 
@@ -107,9 +107,9 @@ def seeded(seed: int, count: int) -> list[Case]:
     return [gated_case(number) for number in range(seed, seed + count)]
 
 
-def _parted(targets: Sequence[Target], case: Case) -> tuple[Case, Divergence, list[Timeline]] | None:
+def _parted(targets: Sequence[FullTarget], case: Case) -> tuple[Case, Divergence, list[Timeline]] | None:
     """Where the targets part, in the smallest case that could be made of it; None if they do not."""
-    simulated = all(target.info.sight == "virtual" for target in targets)
+    simulated = all(target.simulated for target in targets)
     found = _once(targets, case, simulated=simulated)
     if not found:
         return None
@@ -124,7 +124,7 @@ def _parted(targets: Sequence[Target], case: Case) -> tuple[Case, Divergence, li
     return small, *found
 
 
-def _once(targets: Sequence[Target], case: Case, *, simulated: bool) -> tuple[Divergence, list[Timeline]] | None:
+def _once(targets: Sequence[FullTarget], case: Case, *, simulated: bool) -> tuple[Divergence, list[Timeline]] | None:
     lines = [live(target, case, count=simulated) for target in targets]
     apart = divergence(*lines, exact=simulated)
     return (apart, lines) if apart else None

@@ -74,7 +74,7 @@ def _sending(channel: socket.socket, frames: Frames, against: dict[str, Any] | N
         finally:
             finish(deployment)
     finally:
-        getattr(target, "close", lambda: None)()
+        target.close()
 
 
 class _ToParent:

@@ -107,7 +107,7 @@ def open_loop(
     with a limit, p99 is asked for. A target that raises in `submit` has refused that request.
     """
     asked = Asked(limit_ns, 99.0 if percent is None and limit_ns is not None else percent, compute_threads)
-    simulated = hasattr(clock, "at")
+    simulated = clock.simulated
     due = schedule.due_ns.tolist()
     deadline_ns = schedule.end_ns + wait_ns
     with conditions(simulated=simulated) as watch:
@@ -145,7 +145,7 @@ def closed_loop(
     if clients < 1 or (requests < 1 and seconds <= 0):
         raise ValueError(f"a closed loop needs clients, and requests or seconds; not {clients}, {requests} and {seconds}")
     asked = Asked(limit_ns, 99.0 if percent is None and limit_ns is not None else percent, compute_threads)
-    with conditions(simulated=hasattr(clock, "at")) as watch:
+    with conditions(simulated=clock.simulated) as watch:
         start_ns = clock.now_ns()
         loop = Loop(submit, clock.now_ns, start_ns, requests, round(seconds * 1e9))
         loop.begin(clients)

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from batchproof.host.clock import Clock, HostClock
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.targets.lifecycle import finish
-from batchproof.targets.protocol import Request, Target, Unsupported, claimed
+from batchproof.targets.protocol import Deployment, Request, Target, Unsupported, claimed
+from batchproof.targets.verbs import FullTarget, full, full_deployment
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 MS = 1_000_000
-HOST_CLOCK = HostClock()
 
 
 class Skipped(Exception):
@@ -60,10 +59,10 @@ class Served:
     threads: with which its instances compute in this process, all together; 0: none do.
     """
 
-    def __init__(self, deployment: Any, work: Work, inputs: Any = None, threads: int = 0) -> None:
-        self.deployment = deployment
+    def __init__(self, deployment: Deployment, work: Work, inputs: Any = None, threads: int = 0) -> None:
+        self.deployment = full_deployment(deployment)
         self.work = work
-        self.clock: Clock = getattr(deployment, "clock", HOST_CLOCK)
+        self.clock = self.deployment.clock
         self.threads = threads
         self._inputs = inputs
         self._serials = itertools.count(1)
@@ -71,11 +70,10 @@ class Served:
     def submit(self, number: int, *, rows: int = 1, priority: int = 0, timeout_ns: int = 0) -> Future[Any]:
         """Send a request of so many rows; its Future gives an answer or raises. Its number decides nothing."""
         if self._inputs is not None:
-            future: Future[Any] = self.deployment.submit(self._inputs(rows))
-            return future
+            return self.deployment.submit(self._inputs(rows))
         serial = next(self._serials)  # numbers start anew with every run; what the witness logs must not
         work = self.work
-        return self.deployment.submit(  # type: ignore[no-any-return]
+        return self.deployment.submit(
             Request(
                 "load",
                 serial,
@@ -109,6 +107,7 @@ def serve(
     wait_ns: how long the first answer may take. threads: of torch inside the worker, see `models.bound_to`. TargetError as
     `Target.deploy`.
     """
+    target = full(target)
     if feature := claimed(target.info, config.features()):
         raise Skipped(f"{target.info.name} does not claim '{feature}'")
     try:
@@ -125,10 +124,10 @@ def serve(
     return served
 
 
-def _torch(target: Target, work: Work, config: BatcherConfig, threads: int, device: str) -> Served:
-    if target.info.sight == "virtual":
+def _torch(target: FullTarget, work: Work, config: BatcherConfig, threads: int, device: str) -> Served:
+    if target.simulated:
         raise Skipped(f"{target.info.name} runs torch models in no simulated time")
-    if not hasattr(target, "serve") or not target.info.claims.get("torch"):
+    if not target.serves_torch:
         raise Skipped(f"{target.info.name} serves no torch modules")
     from batchproof.load.models import bound_to, build
 

@@ -24,6 +24,8 @@ StartsService = Callable[[int, tuple[Entry, ...], Finish], None]
 class VirtualClock:
     """Simulated time. Nothing happens except inside `sleep_until_ns` and `wait`."""
 
+    simulated = True
+
     def __init__(self, start_ns: int = 0) -> None:
         self._now_ns = start_ns
         self._events: list[tuple[int, int, Callable[[], None]]] = []

@@ -8,7 +8,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from batchproof.targets.deadlines import check_limits, within
-from batchproof.targets.protocol import Target, TargetError
+from batchproof.targets.protocol import TargetError
+from batchproof.targets.verbs import FullTarget, full
 
 WITH_OPTIONS = ("triton-docker",)  # `NAME?option=value&...`
 GROUP = "batchproof.targets"
@@ -30,7 +31,7 @@ class UnknownTarget(TargetError):
     """Nothing is known by this name."""
 
 
-def resolve(spec: str) -> Target:
+def resolve(spec: str) -> FullTarget:
     """Return the target that `spec` names; TargetError says what to do when it cannot be had.
 
     spec: a built-in name (`triton-docker` takes options: `triton-docker?image=NAME`), `grpc://host:port` or
@@ -51,7 +52,7 @@ def resolve(spec: str) -> Target:
     if spec.startswith("mutant:"):
         from batchproof.targets.virtual import VirtualTarget
 
-        return VirtualTarget(mutant=spec.partition(":")[2])
+        return full(VirtualTarget(mutant=spec.partition(":")[2]))
     if spec in installed:
         return _made(installed[spec].load())
     if ":" in spec:
@@ -84,7 +85,7 @@ def _broken(what: object, error: Exception) -> str:
     return f"{what} cannot be started: {type(error).__name__}: {error}"
 
 
-def _made(adapter: Any, *arguments: str) -> Target:
+def _made(adapter: Any, *arguments: str) -> FullTarget:
     """Call a class or factory; take an instance as it is. Whatever else it is, say what is missing."""
     what = arguments[0] if arguments else getattr(adapter, "__qualname__", adapter)
     make = (callable(adapter) and not hasattr(adapter, "info")) or isinstance(adapter, type)
@@ -95,4 +96,4 @@ def _made(adapter: Any, *arguments: str) -> Target:
     for verb in ("info", "deploy"):
         if not hasattr(target, verb):
             raise TargetError(f"{adapter!r} is no target: it has no `{verb}` (see docs/adapters.md)")
-    return target  # type: ignore[no-any-return]
+    return full(target)

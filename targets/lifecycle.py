@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import threading
 
-from batchproof.targets.protocol import Deployment
+from batchproof.targets.verbs import FullDeployment
 
 
-def finish(deployment: Deployment) -> None:
+def finish(deployment: FullDeployment) -> None:
     """A target that hangs or breaks while it is closed must not take the report with it."""
     def finish() -> None:
         with contextlib.suppress(Exception):
-            getattr(deployment, "finish", deployment.close)()
+            deployment.finish()
 
-    if hasattr(deployment, "clock"):
+    if deployment.simulated:
         finish()
         return
     thread = threading.Thread(target=finish, name="batchproof-finish", daemon=True)

@@ -117,6 +117,11 @@ class TargetInfo:
     sight: str = "witness"
     claims: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def simulated(self) -> bool:
+        """The target lives in simulated time."""
+        return self.sight == "virtual"
+
 
 @runtime_checkable
 class Deployment(Protocol):

@@ -80,7 +80,7 @@ def side_by_side(bench: Bench, name: str, served: Sequence[Served], loads: Seque
     One issuer sends all of them in the order of time, so that none waits for another's thread. Models in simulated time
     have a clock each and share no processor: they run one after another, and their isolation holds by construction.
     """
-    if bench.virtual:
+    if bench.target.simulated:
         pairs = zip(served, loads, strict=True)
         runs = [open_loop(one.submit, one.clock, load, wait_ns=bench.wait_ns) for one, load in pairs]
         return Shared(tuple(run.samples for run in runs), tuple(why for run in runs for why in run.validity.reasons))

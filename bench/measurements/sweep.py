@@ -166,7 +166,7 @@ def _saturate(bench: Bench, served: Served, config: BatcherConfig, curve: Curve)
     )
     way_ns = bench.ways_ns.get(served.work.name, 0)
     prediction = predict_closed(
-        config, curve, clients, max(run.samples.count, clients), way_ns=way_ns, answers_first=bench.virtual
+        config, curve, clients, max(run.samples.count, clients), way_ns=way_ns, answers_first=bench.target.simulated
     )
     return Point(config, run, _kept(bench, served, config, run, prediction, curve, "closed", clients=clients))
 

@@ -24,13 +24,14 @@ import numpy as np
 
 from batchproof.bench.oracle.curve import Curve
 from batchproof.bench.oracle.prediction import UNJUDGED, compare, margin_of, overrun, predict, predict_closed, way
-from batchproof.host.clock import Clock, HostClock
+from batchproof.host.clock import Clock
 from batchproof.load.runs import Run, closed_loop, open_loop, until_valid
 from batchproof.load.schedule import Schedule, constant, poisson
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.targets import resolve
 from batchproof.targets.lifecycle import finish
 from batchproof.targets.protocol import Request, Target
+from batchproof.targets.verbs import full
 
 MS = 1_000_000
 BASE_NS, ROW_NS, SIZE = 20 * MS, 2 * MS, 8
@@ -52,8 +53,8 @@ def validated(
     curve, margin = Curve.affine(base_ns, row_ns, range(1, SIZE + 1)), margin_of(target.info.name)
     for delay_ns in (round(share * base_ns) for share in DELAY_SHARES):
         config = BatcherConfig(max_batch_size=SIZE, max_queue_delay_ns=delay_ns)
-        deployment = target.deploy(config)
-        clock: Clock = getattr(deployment, "clock", None) or HostClock()
+        deployment = full(target).deploy(config)
+        clock = deployment.clock
         serials = itertools.count(1)
 
         def submit(_number: int, deployment: Any = deployment, serials: Any = serials) -> Future[Any]:
@@ -129,7 +130,7 @@ def print_table(
                 one["verdict"] != "AS PREDICTED"
             )
     finally:
-        getattr(target, "close", lambda: None)()
+        target.close()
     print("\nratios: measured over simulated, on the same arrivals")
     print("\n".join(notes))
     return verdicts

@@ -25,9 +25,10 @@ from batchproof.bench.peers.adapters import KINDS, Kind
 from batchproof.bench.peers.device import Device
 from batchproof.bench.peers.reference_speed import PAYLOAD, Row, figures, text
 from batchproof.bench.peers.reference_speed import serve as serve_reference
+from batchproof.host.clock import HOST_CLOCK
 from batchproof.load import schedule
 from batchproof.load.runs import closed_loop, open_loop
-from batchproof.load.workload import HOST_CLOCK, MS, Skipped, Work, serve
+from batchproof.load.workload import MS, Skipped, Work, serve
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.targets.protocol import TargetError
 
@@ -259,7 +260,7 @@ def print_comparison(*, quick: bool = False, as_json: bool = False, with_triton:
     try:
         found = measure_all(quick=quick, target=target, say=lambda said: print(said, file=sys.stderr))
     finally:
-        if target is not None and hasattr(target, "close"):
+        if target is not None:
             target.close()
     print(json.dumps(found, indent=1) if as_json else text(tables(found)))
     rows = [*found["closed"], *found["open"]]

@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from batchproof.bench.peers.device import Device
+from batchproof.host.clock import HOST_CLOCK
 from batchproof.load import schedule
 from batchproof.load.runs import Run, closed_loop, open_loop
-from batchproof.load.workload import HOST_CLOCK, MS, Skipped
+from batchproof.load.workload import MS, Skipped
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats.percentile import percentile
 from batchproof.stats.slo import below

@@ -124,7 +124,7 @@ def tune(bench: Bench, wish: Wish) -> Result:
 
 def _calibrated(bench: Bench, wish: Wish, curve: Any) -> Machine:
     """In simulated time the curve is the whole truth; elsewhere saturation says what a batch costs beside the model."""
-    if bench.virtual:
+    if bench.target.simulated:
         return Machine(curve)
     saturated = []
     for size in sorted({min(wish.max_batch), max(wish.max_batch)}):

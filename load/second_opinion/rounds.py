@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from batchproof.host.clock import HostClock
+from batchproof.host.clock import HOST_CLOCK
 from batchproof.load.runs import Run, closed_loop, open_loop
 from batchproof.load.schedule import Schedule, poisson
 from batchproof.load.second_opinion import loadgen, perf_analyzer
@@ -31,6 +31,7 @@ from batchproof.targets.protocol import Request, Target, TargetError
 from batchproof.targets.reference import ReferenceTarget
 from batchproof.targets.triton.embedded import embedded_triton
 from batchproof.targets.triton.target import running_triton
+from batchproof.targets.verbs import FullDeployment, full
 
 CONFIG = BatcherConfig(max_batch_size=8)
 BASE_NS, ROW_NS = 20_000_000, 1_250_000  # 20 ms and 1.25 ms a row: what a request costs a client is little beside it
@@ -74,7 +75,7 @@ def on_triton(target: str, rounds: int, seconds: float, say: Say) -> list[Pair]:
     triton = embedded_triton() if target == "triton" else running_triton(target)
     address = triton.grpc if target == "triton" else urlsplit(target).netloc  # type: ignore[attr-defined]
     try:
-        deployment: Any = triton.deploy(CONFIG)
+        deployment = full(triton).deploy(CONFIG)
         try:
             return list(_triton_pairs(deployment, address, rounds, seconds, say))
         finally:
@@ -83,8 +84,8 @@ def on_triton(target: str, rounds: int, seconds: float, say: Say) -> list[Pair]:
         triton.close()
 
 
-def _triton_pairs(deployment: Any, address: str, rounds: int, seconds: float, say: Say) -> Iterator[Pair]:
-    submit, clock = _submit(deployment), HostClock()
+def _triton_pairs(deployment: FullDeployment, address: str, rounds: int, seconds: float, say: Say) -> Iterator[Pair]:
+    submit, clock = _submit(deployment), HOST_CLOCK
     capacity = closed_loop(submit, clock, CLIENTS, wait_ns=WAIT_NS, seconds=1.0).throughput
     tensor = Request("load", 1, work_ns=BASE_NS, row_work_ns=ROW_NS).tensor()
     window_ms = max(500, round(seconds * 1e3 / 3 / perf_analyzer.WINDOW))  # it needs three windows
@@ -92,10 +93,10 @@ def _triton_pairs(deployment: Any, address: str, rounds: int, seconds: float, sa
     def analyzed(windows: int = 1, **load: Any) -> Opinion:
         more = {"window_ms": windows * window_ms, "trials": 6, **load}
         with perf_analyzer.found() as tool:
-            return perf_analyzer.measure(tool, address, deployment.name, {"IN": tensor}, **more)
+            return perf_analyzer.measure(tool, address, deployment.inner.name, {"IN": tensor}, **more)
 
     def swarmed(schedule: Schedule) -> Opinion:
-        return locusts.measure(address, deployment.name, tensor[0].tolist(), schedule)
+        return locusts.measure(address, deployment.inner.name, tensor[0].tolist(), schedule)
 
     def closed_ours() -> Run:
         return closed_loop(submit, clock, CLIENTS, wait_ns=WAIT_NS, seconds=seconds)
@@ -125,8 +126,8 @@ def _triton_pairs(deployment: Any, address: str, rounds: int, seconds: float, sa
 
 def in_process(target: Target, rounds: int, seconds: float, say: Say) -> list[Pair]:
     """Compare LoadGen with ours on a target that is in this process."""
-    deployment = target.deploy(CONFIG)
-    submit, clock = _submit(deployment), HostClock()
+    deployment = full(target).deploy(CONFIG)
+    submit, clock = _submit(deployment), HOST_CLOCK
     closed = partial(closed_loop, submit, clock, wait_ns=WAIT_NS)
     pairs = []
     try:

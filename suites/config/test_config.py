@@ -36,7 +36,7 @@ def served(judging):
 
     def ask() -> ServedConfig:
         deployment = judging.deployment(CONFIG)
-        if not hasattr(deployment, "config_pbtxt"):
+        if deployment.config_pbtxt is None:
             raise Unsupported("config")
         return ServedConfig(CONFIG.facts(), deployment.config_pbtxt())
 
@@ -58,7 +58,7 @@ def test_served_as_deployed(served, judge):
 @pytest.mark.rule("CFG-SERVER-002")
 def test_invalid_is_refused(judging, judge, seed):
     """The server refuses to load an invalid configuration"""
-    validate = getattr(judging.target, "validate", None)
+    validate = judging.target.validate
     if validate is None:
         raise Unsupported("validation")
     mutants = tomllib.loads((FOLDER / "mutants.toml").read_text(encoding="utf-8"))

@@ -17,7 +17,7 @@ PIXELS = 64
 @pytest.mark.rule("PERF-MODEL-001")
 def test_outputs_unchanged(judging, judge):
     """A torch model gives the same outputs in a batch as alone, within floating-point tolerance"""
-    if not hasattr(judging.target, "serve") or not judging.info.claims.get("torch"):
+    if not judging.target.serves_torch:
         raise Unsupported("torch")
     import torch
 
@@ -33,14 +33,14 @@ def test_outputs_unchanged(judging, judge):
 
     hook = model.register_forward_pre_hook(on_worker)
     deployment = judging.target.serve(model, CONFIG)
-    clock, wait_ns = judging.clock(deployment), judging.patience.wait_ns
+    clock, wait_ns = deployment.clock, judging.patience.wait_ns
     try:
         alone = [_settled(clock, wait_ns, deployment.submit(image)) for image in images.split(1)]
         sent = [deployment.submit(image) for image in images.split(1)]
         together = [_settled(clock, wait_ns, future) for future in sent]
     finally:
         deployment.close()
-    if judging.info.sight != "virtual":
+    if not judging.target.simulated:
         judging.measures = _throughput(judging, model, images[:1], device)
     hook.remove()
 
@@ -55,7 +55,7 @@ def _settled(clock, wait_ns, future):
 def _throughput(judging, model, image, device):
     """Naive and batched in turn, without a queue delay. No rule: what batching gains depends on the processor."""
     deployment = judging.target.serve(model, replace(CONFIG, max_queue_delay_ns=0))
-    clock, wait_ns = judging.clock(deployment), judging.patience.wait_ns
+    clock, wait_ns = deployment.clock, judging.patience.wait_ns
 
     def load(clients, requests):
         return closed_loop(lambda _number: deployment.submit(image), clock, clients, requests=requests, wait_ns=wait_ns)

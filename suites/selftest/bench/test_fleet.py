@@ -12,6 +12,7 @@ from batchproof.bench.fleet import together
 from batchproof.load.workload import WORKS
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.protocol import TargetError, TargetInfo
+from batchproof.targets.verbs import full
 
 WORK = WORKS["accelerator"]
 CONFIGS = [BatcherConfig(max_batch_size=size) for size in (1, 2, 4)]
@@ -54,7 +55,7 @@ class Fleet:
 def bench_on(bench):
     def make(fleet):
         one = bench()
-        one.target = fleet
+        one.target = full(fleet)
         return one
 
     return make
@@ -67,7 +68,7 @@ def test_they_come_up_at_once_and_stay(bench_on):
         assert set(fleet.up) == set(CONFIGS)
         for config in (*CONFIGS, CONFIGS[0]):
             with serve(config) as served:
-                assert served.deployment.config == config
+                assert served.deployment.inner.config == config
         assert fleet.closed == []
     assert sorted(config.max_batch_size for config in fleet.closed) == [1, 2, 4]
 

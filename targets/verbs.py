@@ -1,0 +1,113 @@
+"""A target and its deployments with every optional verb: the one place that asks what an adapter has.
+
+An adapter implements what its stack can do. Everything else in Batchproof talks to a `FullTarget` and its `FullDeployment`s.
+A verb whose absence changes nothing has a default that does nothing. A verb whose absence changes a verdict is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from batchproof.host.clock import HOST_CLOCK, Clock
+from batchproof.targets.protocol import Deployment, Target, TargetInfo
+
+
+class FullDeployment:
+    """A deployment with every verb that `protocol.Deployment` lists.
+
+    None where the adapter lacks them: release, log, queued, cancel, statistics, config_pbtxt, pause, resume, kill_instance.
+    finish: `close` where it lacks it. clock: the host's, unless the deployment lives in simulated time.
+    """
+
+    def __init__(self, inner: Any, target: FullTarget | None = None) -> None:
+        self.inner = inner
+        self.submit: Callable[[Any], Future[Any]] = inner.submit
+        self.close: Callable[[], None] = inner.close
+        self.finish: Callable[[], None] = getattr(inner, "finish", inner.close)
+        self.clock: Clock = getattr(inner, "clock", HOST_CLOCK)
+        self.release: Callable[[int], None] | None = getattr(inner, "release", None)
+        self.log: Callable[[], list[dict[str, Any]]] | None = getattr(inner, "log", None)
+        self.queued: Callable[[], int] | None = getattr(inner, "queued", None)
+        self.cancel: Callable[[Future[Any]], None] | None = getattr(inner, "cancel", None)
+        self.statistics: Callable[[], dict[str, Any]] | None = getattr(inner, "statistics", None)
+        self.config_pbtxt: Callable[[], str] | None = getattr(inner, "config_pbtxt", None)
+        self.pause: Callable[[], None] | None = getattr(inner, "pause", None)
+        self.resume: Callable[[], None] | None = getattr(inner, "resume", None)
+        self.kill_instance: Callable[[], None] | None = getattr(inner, "kill_instance", None)
+        self._target = target
+
+    @property
+    def simulated(self) -> bool:
+        """Its time is simulated: nothing in it is noise."""
+        return self.clock.simulated
+
+    @property
+    def process_group(self) -> int:
+        """The processes that serve it, its own or its target's, on this host; 0 where nobody knows them."""
+        return getattr(self.inner, "process_group", 0) or (self._target.process_group if self._target else 0)
+
+
+class FullTarget:
+    """A target with every verb that `protocol.Target` lists.
+
+    None where the adapter lacks them: validate, restart.
+    """
+
+    def __init__(self, inner: Target) -> None:
+        self.inner: Any = inner
+        self.alive: Callable[[], str] = getattr(inner, "alive", str)
+        self.close: Callable[[], None] = getattr(inner, "close", lambda: None)
+        self.server_log: Callable[[], str] = getattr(inner, "server_log", str)
+        self.deploys_at_once: int = getattr(inner, "deploys_at_once", 0)
+        self.validate: Callable[[str, str], str] | None = getattr(inner, "validate", None)
+        self.restart: Callable[[], None] | None = getattr(inner, "restart", None)
+
+    @property
+    def info(self) -> TargetInfo:
+        """Who it is, with the claims that the user has laid over its own."""
+        info: TargetInfo = self.inner.info
+        return info
+
+    @info.setter
+    def info(self, info: TargetInfo) -> None:
+        self.inner.info = info
+
+    @property
+    def simulated(self) -> bool:
+        """Its time is simulated, by its own word: seconds of load pass in milliseconds, and nothing in them is noise."""
+        return self.info.simulated
+
+    @property
+    def process_group(self) -> int:
+        """The server's processes on this host, which a restart changes; 0 where nobody knows them."""
+        return getattr(self.inner, "process_group", 0)
+
+    @property
+    def serves_torch(self) -> bool:
+        """It serves torch modules, by its claims and its verbs."""
+        return hasattr(self.inner, "serve") and bool(self.info.claims.get("torch"))
+
+    def deploy(self, config: Any) -> FullDeployment:
+        """As `Target.deploy`."""
+        return FullDeployment(self.inner.deploy(config), self)
+
+    def deploy_beside(self, other: FullDeployment, config: Any) -> FullDeployment | None:
+        """Deploy on the simulated clock of another deployment; None where the target has no such verb."""
+        deploy = getattr(self.inner, "deploy_beside", None)
+        return FullDeployment(deploy(other.inner, config), self) if deploy else None
+
+    def serve(self, module: Any, config: Any) -> FullDeployment:
+        """Serve a torch module, where `serves_torch`: `submit` takes and gives tensors."""
+        return FullDeployment(self.inner.serve(module, config), self)
+
+
+def full(target: Target) -> FullTarget:
+    """Return the target with every verb; one that has them all already is returned as it is."""
+    return target if isinstance(target, FullTarget) else FullTarget(target)
+
+
+def full_deployment(deployment: Deployment) -> FullDeployment:
+    """Return the deployment with every verb; one that has them all already is returned as it is."""
+    return deployment if isinstance(deployment, FullDeployment) else FullDeployment(deployment)
