@@ -17,6 +17,7 @@ from batchproof.reference_batcher import BatcherConfig
 from batchproof.reference_batcher.virtual import VirtualClock
 from batchproof.stats.arrays import NEVER
 from batchproof.targets.protocol import Response
+from batchproof.targets.verbs import full
 
 FULL = OUTCOMES.index("full")
 
@@ -181,5 +182,8 @@ def bench_of_nobody():
         def submit(self, _request) -> "Future[Response]":
             return Future()
 
-    bench = Bench(SimpleNamespace(), SimpleNamespace(), quick=True, wait_ns=1000 * MS)
+        def close(self) -> None:
+            """Nothing to close."""
+
+    bench = Bench(full(SimpleNamespace(deploy=None)), SimpleNamespace(), quick=True, wait_ns=1000 * MS)
     return bench, Served(Mute(), WORKS["accelerator"]), BatcherConfig(max_batch_size=4)

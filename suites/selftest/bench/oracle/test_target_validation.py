@@ -14,6 +14,7 @@ from batchproof.load.runs import Run, closed_loop, open_loop
 from batchproof.load.validity import Validity
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.protocol import Request
+from batchproof.targets.verbs import full
 from batchproof.targets.virtual import VirtualTarget
 
 MS = 1_000_000
@@ -46,7 +47,7 @@ def test_a_target_against_its_oracle(monkeypatch: pytest.MonkeyPatch, capsys: py
     assert (slow["verdict"], slow["finding"].partition(":")[0]) == ("SLOWER", "loses 33% somewhere")
 
     for target, verdict in ((VirtualTarget, "AS PREDICTED"), (_Slow, "SLOWER")):
-        monkeypatch.setattr(validation, "resolve", lambda _word, target=target: target())
+        monkeypatch.setattr(validation, "resolve", lambda _word, target=target: full(target()))
         monkeypatch.setattr(validation, "DELAY_SHARES", (0.0,))
         assert verdict in validation.print_table(base_ms=2, row_ms=0.2, seconds=0.3)
     assert "SLOWER" in capsys.readouterr().out
