@@ -134,7 +134,7 @@ def bench(
     _awake: Awake = False,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1729,
 ) -> None:
-    """Measure a batcher: exit 0 done, 1 a gate failed, 75 one is undecided or invalid, 5 nothing measured, 2, 4 misuse."""
+    """Measure a batcher: exit 0 done, 1 a gate failed, 75 one is INCONCLUSIVE or INVALID, 5 none measured, 2, 4 misuse."""
     from batchproof.bench.run import Options, run
 
     asked = (quick, work, only, slo_p99_ms, price_per_hour, currency, report, seed)
@@ -160,7 +160,7 @@ def tune(
     _awake: Awake = False,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1729,
 ) -> None:
-    """Find what serves most with p99 under SLO minus budget: exit 0 found, 1 nothing holds it, 75 undecided, 2, 4 misuse."""
+    """Find what serves most with p99 under SLO minus budget: exit 0 found, 1 none holds it, 75 INCONCLUSIVE, 2, 4 misuse."""
     from batchproof.bench.tune.command import TuneOptions, run_tune
 
     asked = (slo_p99_ms, budget_ms, traffic, rate, work, max_batch, max_delay_ms, instances, seconds, quick)

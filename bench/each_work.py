@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from batchproof.bench.measurement import Bench, Result
 from batchproof.load.workload import Skipped, Work
+from batchproof.stats.gates import worst
 
 Works = Mapping[str, Result]
 
@@ -36,8 +37,3 @@ def each_work(
         "works": works,
         "skipped": skipped,
     }
-
-
-def worst(verdicts: Iterable[str]) -> str:
-    """Return the worst of some verdicts; empty ones are none."""
-    return max(verdicts, key=("", "PASS", "UNDECIDED", "FAIL").index, default="")

@@ -6,7 +6,7 @@ why it cannot be done here. What it returns is a line of `bench.jsonl`:
     valid: bool; reasons: list[str]      false: its figures are no result, and why
     partly: bool                         where it is not valid: some of its parts are, and the headline is about those alone
     headline: str                        the one line that a person reads first
-    verdict: "PASS" | "FAIL" | "UNDECIDED" | ""   where it has a gate; "" where it only measures
+    verdict: "PASS" | "FAIL" | "INCONCLUSIVE" | ""   where it has a gate; "" where it only measures
     tables: [{"title", "heads": [str], "rows": [[str | int | float | None]]}]   what bench.md shows
     anything else: the figures in full, with their units in their names
 """

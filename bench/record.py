@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from batchproof.host.awake import kept
-from batchproof.load.hdr import encoded
+from batchproof.load.hdr import MissingPackage, encoded
 from batchproof.reports.writing import Lines, prepared
-from batchproof.stats.slo import MissingPackage
 
 if TYPE_CHECKING:
     from batchproof.load.samples import Samples

@@ -213,7 +213,7 @@ class _Session:
 
 def word_of(result: Result) -> str:
     """Return how a measurement ended: its gate's verdict, INVALID (as a whole, or PARTLY), or simply measured."""
-    if result.get("verdict") in ("FAIL", "UNDECIDED"):
+    if result.get("verdict") in ("FAIL", "INCONCLUSIVE"):
         return str(result["verdict"])
     if not result["valid"]:
         return "PARTLY" if result.get("partly") else "INVALID"
@@ -226,7 +226,7 @@ def status_of(words: Sequence[str]) -> int:
         return EXIT_FAILED
     if not set(words) - {"SKIPPED"}:
         return EXIT_NOTHING
-    return EXIT_INCONCLUSIVE if {"UNDECIDED", "INVALID", "PARTLY"} & set(words) else 0
+    return EXIT_INCONCLUSIVE if {"INCONCLUSIVE", "INVALID", "PARTLY"} & set(words) else 0
 
 
 @contextlib.contextmanager

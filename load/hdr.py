@@ -9,11 +9,17 @@ from typing import Any
 import numpy as np
 
 from batchproof.stats.arrays import NEVER, Ints
-from batchproof.stats.slo import MissingPackage
 
 LOWEST_NS, HIGHEST_NS = 1, 3_600_000_000_000
 DIGITS = 3  # at most one part in a thousand off
 TICKS = 5  # lines of the text for each halving of the distance to 100 %
+
+
+class MissingPackage(ImportError):
+    """An optional package is absent; the message says how to get it."""
+
+    def __init__(self, package: str) -> None:
+        super().__init__(f"this needs {package}: pip install 'batchproof[bench]'", name=package)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from batchproof.load.schedule import Schedule
 from batchproof.load.validity import Asked, Seen, Validity, judge
 from batchproof.stats.arrays import NEVER, Ints
 from batchproof.stats.autocorrelation import integrated_time
-from batchproof.stats.percentile import CONFIDENCE, fewest, interval, percentile
+from batchproof.stats.percentile import fewest, interval, percentile
+from batchproof.stats.quantiles import CONFIDENCE
 
 __all__ = ["Run", "Validity", "closed_loop", "open_loop"]
 

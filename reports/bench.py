@@ -14,7 +14,7 @@ from batchproof.reports.wording import cell, number, table
 FORMAT = 1
 FILE = "bench.jsonl"
 DOCUMENT = "bench.md"
-BAD = ("FAIL", "ERROR", "INVALID", "PARTLY", "UNDECIDED")
+BAD = ("FAIL", "ERROR", "INVALID", "PARTLY", "INCONCLUSIVE")
 
 _FIELDS: Fields = {
     "header": {

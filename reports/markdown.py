@@ -28,7 +28,7 @@ def to_markdown(report: Report) -> str:
         *_section("Failures", _failures(report)),
         *_section("Known issues", _known(report)),
         *_section("Observed", _told(report, ("OBSERVED",), ("rule", "title", "observed"), _observed)),
-        *_section("Not judged", _told(report, ("SKIPPED", "NOT_OBSERVABLE"), ("rule", "verdict", "reason"), _unjudged)),
+        *_section("Not judged", _told(report, ("SKIPPED", "NOT_OBSERVABLE"), ("rule", "verdict", "reason"), _not_judged)),
         *_section("Measures", _measures(report)),
         *_section("How it was run", [_run(report)]),
     ]
@@ -92,7 +92,7 @@ def _observed(result: Line) -> _Row:
     return result["rule"], result["title"], result["actual"] or result["reason"]
 
 
-def _unjudged(result: Line) -> _Row:
+def _not_judged(result: Line) -> _Row:
     return result["rule"], result["verdict"], result["reason"] or result["actual"]
 
 

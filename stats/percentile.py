@@ -1,4 +1,4 @@
-"""Percentiles by one convention, nearest rank, and how far to believe them. Needs numpy alone."""
+"""Percentiles of times by one convention, nearest rank, and how far to believe them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from batchproof.stats.arrays import NEVER, Ints
-
-CONFIDENCE = 0.99
-_ROUNDING = 1e-12  # of the sums: where the level is met exactly, it is met
-_SIGMAS = 40.0  # below e-300 the tails of a binomial distribution are nothing
+from batchproof.stats.quantiles import CONFIDENCE, bounding_ranks
 
 
 def percentile(values_ns: Ints, percent: float) -> int:
@@ -32,15 +29,13 @@ def percentiles(values_ns: Ints, percents: tuple[float, ...]) -> tuple[int, ...]
 def interval(values_ns: Ints, percent: float, confidence: float = CONFIDENCE, tau: float = 1.0) -> tuple[int, int]:
     """Return the order statistics between which the true percentile lies with at least this confidence, two-sided.
 
-    Exact for any distribution of independent values (David and Nagaraja, Order Statistics, section 7.1). tau: of how many
-    values each counts as one (`autocorrelation.integrated_time`); ranks are then those of a sample of n / tau.
-    (0, ...) or (..., NEVER) where so few values have no bound on that side.
+    tau: of how many values each counts as one (`autocorrelation.integrated_time`); ranks are then those of a sample of
+    n / tau. (0, ...) or (..., NEVER) where so few values have no bound on that side.
     """
     count = len(values_ns)
     _rank(count, percent)
-    effective, share, tail = max(1, int(count / max(1.0, tau))), percent / 100, (1 - confidence) / 2
-    low = binomial_quantile(effective, share, tail)  # X of this rank (from 1) is below the percentile
-    high = binomial_quantile(effective, share, 1 - tail) + 1
+    effective = max(1, int(count / max(1.0, tau)))
+    low, high = bounding_ranks(effective, percent / 100, (1 + confidence) / 2)
     ordered = np.sort(values_ns)
     low_ns = int(ordered[_stretched(low, effective, count, up=False) - 1]) if low else 0
     high_ns = int(ordered[_stretched(high, effective, count, up=True) - 1]) if high <= effective else NEVER
@@ -53,18 +48,6 @@ def fewest(percent: float, confidence: float = CONFIDENCE) -> int:
     459 for p99: with fewer, even the largest one observed may be below the true percentile.
     """
     return math.ceil(math.log(1 - confidence) / math.log(percent / 100))
-
-
-def binomial_quantile(count: int, share: float, level: float) -> int:
-    """Return the least k with P[Bin(count, share) <= k] >= level; share and level in (0, 1)."""
-    mean, sd = count * share, math.sqrt(count * share * (1 - share))
-    first, last = max(0, int(mean - _SIGMAS * sd) - 1), min(count, int(mean + _SIGMAS * sd) + 1)
-    k = np.arange(first, last)
-    steps = np.log(count - k) - np.log(k + 1) + math.log(share / (1 - share))
-    start = math.lgamma(count + 1) - math.lgamma(first + 1) - math.lgamma(count - first + 1)
-    start += first * math.log(share) + (count - first) * math.log1p(-share)
-    below = np.cumsum(np.exp(start + np.concatenate(([0.0], np.cumsum(steps)))))
-    return first + int(np.searchsorted(below / below[-1], level * (1 - _ROUNDING)))
 
 
 def _rank(count: int, percent: float) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,8 @@ from batchproof.load.samples import Samples
 from batchproof.load.schedule import Schedule, poisson
 from batchproof.load.workload import MS, WORKS, Served
 from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.stats import gates
 from batchproof.stats.percentile import fewest
-from batchproof.stats.slo import below
 from batchproof.targets.protocol import claimed
 
 A = BatcherConfig(max_batch_size=4, max_queue_delay_ns=2 * MS)
@@ -136,7 +136,7 @@ def by_phase(samples: Samples, parts: Sequence[Phase], slo_ns: int) -> dict[str,
     found = {}
     for part in parts:
         inside = during(samples, part)
-        verdict = asdict(below(inside.latency_ns, slo_ns)) if inside.count else None
+        verdict = gates.latency_within(inside.latency_ns, slo_ns).to_json() if inside.count else None
         found[part.name] = {**figures(inside, slo_ns, part.seconds), "slo": verdict}
     return found
 

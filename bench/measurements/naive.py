@@ -1,19 +1,15 @@
 """Naive against dynamic: one request at a time and a saturating crowd, in turn, on one deployment.
 
-The gate is 1.05 and the test is a sign test: slices are paired (ABBA, so that drift cancels), and the bounds are order
-statistics of the pairs' ratios, so that nothing is assumed of the noise but that pairs are alike and independent. With
-n pairs, the k-th smallest ratio is above the true median ratio with a chance of P(Bin(n, 1/2) < k); k is the largest
-that keeps it below 1 %. A model that cannot gain, by its own curve, is told so and is not judged. One request at a time
-counts for at least what its fastest execution allows: a crowd keeps the instance busy while answers travel, and that is
-no merit of batching.
+Slices are paired (ABBA, so that drift cancels), and the median of the pairs' ratios is judged (`gates.median_ratio`).
+Nothing is assumed about the noise except that pairs are alike and independent. A model that cannot gain, by its own curve,
+is not judged, and the report says so. One request at a time counts for at least what its fastest execution allows: a crowd
+keeps the instance busy while answers travel, which is not a merit of batching.
 """
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from batchproof.bench.each_work import Works, each_work
@@ -21,44 +17,15 @@ from batchproof.bench.measurement import Bench, Result
 from batchproof.load.runs import Run, closed_loop
 from batchproof.load.workload import Served, Work
 from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.stats import gates
+from batchproof.stats.gates import INCONCLUSIVE, PASS, Decision, at_least
 
 GATE = 1.05
 MAX_BATCH = 32
-FALSE_ALARM = 0.01  # of a PASS or a FAIL where the true ratio is the gate
-PAIRS = (20, 8)  # full, quick; more, up to MOST, while nothing is decided
+ASKED = at_least(GATE)
+PAIRS = (20, 8)  # full, quick; more, up to MOST, while the gate is inconclusive
 MOST = 40
 SLICE_S = (1.0, 0.3)
-
-
-@dataclass(frozen=True)
-class Gate:
-    """What the pairs say. ratio: their median; low, high: its one-sided bounds, None with fewer than 7 pairs."""
-
-    verdict: str
-    ratio: float
-    low: float | None
-    high: float | None
-    pairs: int
-
-
-def gate(ratios: Sequence[float], least: float = GATE) -> Gate:
-    """Judge pairs' ratios against the gate: PASS, FAIL or UNDECIDED, each wrong in at most 1 % of runs."""
-    ordered, count = sorted(ratios), len(ratios)
-    middle = statistics.median(ordered)
-    rank = _rank(count)
-    if not rank:
-        return Gate("UNDECIDED", middle, None, None, count)
-    low, high = ordered[rank - 1], ordered[count - rank]
-    verdict = "PASS" if low >= least else "FAIL" if high < least else "UNDECIDED"
-    return Gate(verdict, middle, low, high, count)
-
-
-def _rank(count: int) -> int:
-    """The largest k with P(Bin(count, 1/2) < k) <= 1 %; 0: there is none."""
-    total, rank = 0, 0
-    while (total := total + math.comb(count, rank)) <= FALSE_ALARM * 2**count:
-        rank += 1
-    return rank
 
 
 def measure(bench: Bench) -> Result:
@@ -74,18 +41,21 @@ def of_work(bench: Bench, work: Work) -> Result:
     alone = 1e9 / bench.fastest_ns[work.name]
     with bench.serve(work, BatcherConfig(max_batch_size=top)) as served:
         pairs, reasons = _pairs(bench, served, 2 * top, alone)
-    result = gate([_ratio(pair, alone) for pair in pairs])
-    verdict = result.verdict if not reasons or result.verdict == "PASS" else "UNDECIDED"
+    result = judged(pairs, alone)
+    if reasons:  # stalls can cause a FAIL; they cannot cause a PASS
+        result = gates.withheld(result)
     sides = [[pair[side].throughput for pair in pairs] for side in (0, 1)]
     naive, dynamic = map(statistics.median, sides)
     for run, word in zip(pairs[0], ("naive", "dynamic"), strict=True):
         bench.record.samples(f"naive-{work.name}-{word}", run.samples)
-    gains, measured = ceiling >= GATE, {}
+    gains = ceiling >= GATE
+    measured: Result = {}
     if not reasons:
-        measured = {"naive_per_s": naive, "dynamic_per_s": dynamic, "ratio": result.ratio, "share_of_limit": dynamic / limit}
+        measured = {"naive_per_s": naive, "dynamic_per_s": dynamic, "ratio": result.estimate}
+        measured["share_of_limit"] = dynamic / limit
     return {
-        "valid": not reasons or result.verdict == "PASS",
-        "verdict": verdict if gains else "",
+        "valid": not reasons or result.verdict == PASS,
+        "verdict": result.verdict if gains else "",
         "reasons": reasons,
         "says": _says(result, naive, dynamic, ceiling, stalled=bool(reasons)),
         "max_batch_size": top,
@@ -94,20 +64,25 @@ def of_work(bench: Bench, work: Work) -> Result:
         "ceiling": ceiling,
         "limit_per_s": limit,
         "alone_per_s": alone,
-        "pairs": result.pairs,
+        "pairs": result.n,
         "ratio_low": result.low,
         "ratio_high": None if reasons else result.high,
         **(measured or {"discarded": {"naive_per_s": sides[0], "dynamic_per_s": sides[1]}}),
     }
 
 
-def _says(result: Gate, naive: float, dynamic: float, ceiling: float, *, stalled: bool) -> str:
+def judged(pairs: Sequence[tuple[Run, Run]], alone: float) -> Decision:
+    """Judge pairs of a naive and a dynamic run; alone: requests/s of one at a time without any overhead."""
+    return gates.median_ratio([_ratio(pair, alone) for pair in pairs], ASKED)
+
+
+def _says(result: Decision, naive: float, dynamic: float, ceiling: float, *, stalled: bool) -> str:
     if ceiling < GATE:
-        return f"cannot gain from batching (ceiling {ceiling:.2f}x): not judged; measured {result.ratio:.2f}x"
+        return f"cannot gain from batching (ceiling {ceiling:.2f}x): not judged; measured {result.estimate:.2f}x"
     if stalled:
-        least = f"at least {result.low:.2f}x" if result.verdict == "PASS" else "undecided"
+        least = f"at least {result.low:.2f}x" if result.verdict == PASS else "inconclusive"
         return f"{least}: the host stalled; at most {ceiling:.2f}x can be had"
-    return f"{result.ratio:.2f}x ({dynamic:,.0f} against {naive:,.0f}/s; at most {ceiling:.2f}x can be had)"
+    return f"{result.estimate:.2f}x ({dynamic:,.0f} against {naive:,.0f}/s; at most {ceiling:.2f}x can be had)"
 
 
 def _pairs(bench: Bench, served: Served, clients: int, alone: float) -> tuple[list[tuple[Run, Run]], list[str]]:
@@ -125,9 +100,9 @@ def _pairs(bench: Bench, served: Served, clients: int, alone: float) -> tuple[li
         pair = _pair(bench, served, clients, naive_first=(len(pairs) + len(discarded)) % 2 == 0)
         (pairs if all(run.valid for run in pair) else discarded).append(pair)
         bench.check_alive()
-        if len(pairs) == planned < MOST and gate([_ratio(pair, alone) for pair in pairs]).verdict == "UNDECIDED":
+        if len(pairs) == planned < MOST and judged(pairs, alone).verdict == INCONCLUSIVE:
             planned = min(2 * planned, MOST)
-    if _rank(len(pairs)):
+    if judged(pairs, alone).low is not None:
         return pairs, []
     reasons = [reason for pair in discarded for run in pair for reason in run.validity.reasons]
     return pairs + discarded, [f"{len(discarded)} of {len(pairs) + len(discarded)} pairs: {reasons[0]}, ..."]

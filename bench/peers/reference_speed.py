@@ -29,8 +29,8 @@ from batchproof.load import schedule
 from batchproof.load.runs import Run, closed_loop, open_loop
 from batchproof.load.workload import MS, Skipped
 from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.stats import gates
 from batchproof.stats.percentile import percentile
-from batchproof.stats.slo import below
 from batchproof.targets.reference import ReferenceTarget
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def held(share: float, seconds: float, seed: int) -> Row:
     due = schedule.poisson(rate, seconds, seed)
     with serve(device, HELD_SIZE) as batcher:
         run = open_loop(lambda _: batcher.submit(PAYLOAD), HOST_CLOCK, due, wait_ns=WAIT_NS, limit_ns=limit_ns)
-    verdict = below(run.samples.latency_ns, limit_ns).verdict
+    verdict = gates.latency_within(run.samples.latency_ns, limit_ns).verdict
     return {"share": share, "rate_per_s": rate, **figures(run), "limit_us": limit_ns / 1e3, "verdict": verdict}
 
 

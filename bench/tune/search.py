@@ -19,8 +19,9 @@ from batchproof.bench.oracle.curve import Curve
 from batchproof.load.schedule import Schedule, ScheduleError, parse, trace
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.reference_batcher.simulation import simulate, simulate_closed
+from batchproof.stats import gates
+from batchproof.stats.gates import PASS, Decision
 from batchproof.stats.percentile import percentile
-from batchproof.stats.slo import PASS, below
 
 Ints = npt.NDArray[np.int64]
 PATTERNS = {"bursty": "on_off"}  # words for people
@@ -42,9 +43,9 @@ class Goal:
     percent: float = 99.0
     confidence: float = 0.99
 
-    def kept(self, latency_ns: Ints) -> bool:
-        """The observed percentile is within the wall: good enough to predict, not to verify."""
-        return percentile(latency_ns, self.percent) <= self.wall_ns
+    def judge(self, latency_ns: Ints, confidence: float) -> Decision:
+        """Decide whether it is kept by such latencies, int64 [n] in the order of the schedule."""
+        return gates.latency_within(latency_ns, self.wall_ns, self.percent, confidence)
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ class Simulator:
         for share in SHARES:
             seconds = max(longest_s * share, LEAST / rate)
             seen = latency_ns[: int(np.searchsorted(arrivals.due_ns, seconds * 1e9))]
-            if seen.size and below(seen, self.goal.wall_ns, self.goal.percent, confidence).verdict == PASS:
+            if seen.size and self.goal.judge(seen, confidence).verdict == PASS:
                 return seconds
         return None
 

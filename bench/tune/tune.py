@@ -29,15 +29,16 @@ from batchproof.load.phases import quantile
 from batchproof.load.runs import open_loop
 from batchproof.load.workload import Served, Work
 from batchproof.reference_batcher.config import BatcherConfig
-from batchproof.stats.slo import FAIL, PASS, UNDECIDED, Slo, below
+from batchproof.stats import gates
+from batchproof.stats.gates import FAIL, INCONCLUSIVE, PASS, Decision
 
 INVALID = "INVALID"
 # Of the predicted rate. At 1.0 just 1 % is over the wall, and nothing can be shown in any time: the simulator says from
 # which margin on it can, and that is where the target is asked.
 MARGINS = (0.98, 0.95, 0.9, 0.85, 0.8, 0.7, 0.6)
-STEPS = (1, 1, 2)  # slices, in planned lengths: what is undecided is measured on, to four times the plan
+STEPS = (1, 1, 2)  # slices, in planned lengths: what is inconclusive is measured on, to four times the plan
 TRIES = 3  # margins at which one configuration is measured
-EXIT_FOUND, EXIT_NONE, EXIT_UNDECIDED = 0, 1, 75
+EXIT_FOUND, EXIT_NONE, EXIT_INCONCLUSIVE = 0, 1, 75
 
 
 @dataclass(frozen=True)
@@ -64,19 +65,24 @@ class Wish:
 class Verified:
     """What the target did with one configuration at one rate.
 
-    verdict: PASS, FAIL, UNDECIDED, or INVALID (see reasons). slo: the evidence. p99_ns: measured, of the goal's percentile;
-    predicted_ns: simulated on the very same arrivals. looks: slices that it took, `requests` in all.
+    verdict: PASS, FAIL, INCONCLUSIVE, or INVALID (see reasons). shown: the evidence. p99_ns: the goal's percentile as
+    measured; predicted_ns: as simulated on the very same arrivals. looks: slices that it took, `requests` in all.
     """
 
     config: BatcherConfig
     rate: float
     verdict: str
-    slo: Slo | None
+    shown: Decision | None
     p99_ns: int | None
     predicted_ns: int | None
     requests: int
     looks: int
     reasons: tuple[str, ...] = ()
+
+    @property
+    def over(self) -> int | None:
+        """How many requests were over the wall."""
+        return round(self.shown.estimate * self.shown.n) if self.shown and self.shown.estimate is not None else None
 
     @property
     def ratio(self) -> float | None:
@@ -98,13 +104,13 @@ def tune(bench: Bench, wish: Wish) -> Result:
     tried = _candidates(bench, wish, simulator, hopeful)
     best = max((one for one in tried if one.verdict == PASS), key=lambda one: one.rate, default=None)
     against = _against(bench, wish, simulator, qps, best)
-    status = EXIT_FOUND if best else EXIT_UNDECIDED if any(one.verdict != FAIL for one in tried) else EXIT_NONE
+    status = EXIT_FOUND if best else EXIT_INCONCLUSIVE if any(one.verdict != FAIL for one in tried) else EXIT_NONE
     says = _found(best, against, qps, points, machine, wish) if best else _none(tried, points, machine, wish)
     reasons = [f"{name_of(one.config)} at {one.rate:.0f}/s: {why}" for one in tried for why in one.reasons]
     return {
         "valid": best is not None or status == EXIT_NONE,
-        "reasons": reasons if status == EXIT_UNDECIDED else [],
-        "verdict": {EXIT_FOUND: PASS, EXIT_NONE: FAIL}.get(status, UNDECIDED),
+        "reasons": reasons if status == EXIT_INCONCLUSIVE else [],
+        "verdict": {EXIT_FOUND: PASS, EXIT_NONE: FAIL}.get(status, INCONCLUSIVE),
         "headline": says[0],
         "tables": tables(points, tried, against, wish),
         "says": says,
@@ -185,8 +191,8 @@ def planned(wish: Wish, simulator: Simulator, point: Point) -> list[tuple[float,
 
 
 def each_look(goal: Goal) -> float:
-    """Return the confidence of each look: several looks would make a wrong verdict likelier (Bonferroni)."""
-    return 1 - (1 - goal.confidence) / len(STEPS)
+    """Return the confidence of each look: several looks would make a wrong verdict likelier."""
+    return gates.each_of(goal.confidence, len(STEPS))
 
 
 def _against(bench: Bench, wish: Wish, simulator: Simulator, qps: Point, best: Verified | None) -> Verified | None:
@@ -200,17 +206,17 @@ def _against(bench: Bench, wish: Wish, simulator: Simulator, qps: Point, best: V
 def verify(
     bench: Bench, served: Served, simulator: Simulator, config: BatcherConfig, rate: float, seconds: float, longest_s: float
 ) -> Verified:
-    """Offer the traffic at a rate for `seconds`; if the goal is undecided, for more, up to longest_s in all.
+    """Offer the traffic at a rate for `seconds`; while the goal's gate is INCONCLUSIVE, for more, up to longest_s in all.
 
     A slice that is invalid is measured once more; if it is again, the whole is INVALID.
     """
     goal, traffic = simulator.goal, simulator.traffic
     measured: list[Any] = []
     predicted: list[Any] = []
-    slo: Slo | None = None
+    shown: Decision | None = None
     spoilt = False
     seed, place, left_s = bench.seed + 1, 0, max(longest_s, seconds)
-    while place < len(STEPS) and left_s > 0 and (slo is None or slo.verdict == UNDECIDED):
+    while place < len(STEPS) and left_s > 0 and (shown is None or shown.verdict == INCONCLUSIVE):
         length_s = min(STEPS[place] * seconds, left_s)
         bench.say(f"verifying {name_of(config)} at {rate:.0f}/s for {length_s:.1f} s")
         arrivals = traffic.at(rate, length_s, seed)
@@ -225,11 +231,11 @@ def verify(
         place, left_s = place + 1, left_s - length_s
         measured.append(run.samples.latency_ns)
         predicted.append(simulator.latency_ns(config, arrivals.due_ns)[0])
-        slo = below(np.concatenate(measured), goal.wall_ns, goal.percent, each_look(goal))
+        shown = goal.judge(np.concatenate(measured), each_look(goal))
     found, expected = np.concatenate(measured), np.concatenate(predicted)
     p99_ns, predicted_ns = quantile(found, goal.percent), quantile(expected, goal.percent)
-    verdict = slo.verdict if slo else UNDECIDED
-    return Verified(config, rate, verdict, slo, p99_ns, predicted_ns, found.size, place)
+    verdict = shown.verdict if shown else INCONCLUSIVE
+    return Verified(config, rate, verdict, shown, p99_ns, predicted_ns, found.size, place)
 
 
 def _found(
@@ -282,7 +288,7 @@ def _told(one: Verified) -> str:
         return "no valid run (" + "; ".join(one.reasons) + ")"
     measured = "more failed than the percentile allows" if one.p99_ns is None else f"p99 {ms(one.p99_ns)} measured"
     predicted = "" if one.predicted_ns is None else f", {ms(one.predicted_ns)} predicted on the same arrivals"
-    over = f", {one.slo.over} over the wall" if one.slo else ""
+    over = f", {one.over} over the wall" if one.shown else ""
     return measured + predicted + over
 
 
@@ -341,7 +347,7 @@ def tables(points: Sequence[Point], tried: Sequence[Verified], against: Verified
             None if one.p99_ns is None else round(one.p99_ns / 1e6, 2),
             None if one.predicted_ns is None else round(one.predicted_ns / 1e6, 2),
             None if one.ratio is None else round(one.ratio, 3),
-            one.slo.over if one.slo else None,
+            one.over,
             one.requests,
         ]
         for one in (*tried, *([against] if against else []))

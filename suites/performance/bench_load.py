@@ -14,8 +14,8 @@ from batchproof.load.runs import closed_loop, open_loop
 from batchproof.load.samples import Samples
 from batchproof.load.schedule import poisson
 from batchproof.reference_batcher.virtual import VirtualClock
+from batchproof.stats.gates import latency_within
 from batchproof.stats.percentile import interval, percentile
-from batchproof.stats.slo import below
 
 COUNT = 10_000
 
@@ -76,10 +76,9 @@ def test_interval(benchmark, latencies_ns):
     assert low < high
 
 
-def test_below(benchmark, latencies_ns):
+def test_latency_within(benchmark, latencies_ns):
     """The verdict on a million latencies, with autocorrelation."""
-    pytest.importorskip("scipy")
-    assert benchmark(lambda: below(latencies_ns, 30_000_000)).verdict == "PASS"
+    assert benchmark(lambda: latency_within(latencies_ns, 30_000_000)).verdict == "PASS"
 
 
 def test_save_and_load(benchmark, tmp_path, latencies_ns):

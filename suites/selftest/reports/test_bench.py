@@ -61,7 +61,7 @@ def raising(error: BaseException) -> Callable[[Any], Any]:
         (lambda _: measured(), 0, "measured"),
         (lambda _: measured(verdict="PASS"), 0, "PASS"),
         (lambda _: measured(verdict="FAIL"), 1, "FAIL"),
-        (lambda _: measured(verdict="UNDECIDED"), 75, "UNDECIDED"),
+        (lambda _: measured(verdict="INCONCLUSIVE"), 75, "INCONCLUSIVE"),
         (lambda _: measured(valid=False, reasons=["noise"]), 75, "INVALID"),
         (lambda _: measured(valid=False, partly=True, reasons=["noise"]), 75, "PARTLY"),
         (raising(Skipped("no such thing")), 5, "SKIPPED"),
@@ -120,9 +120,9 @@ def test_what_is_valid_is_told_beside_what_is_not(tmp_path: Path, monkeypatch: p
     assert "no result" not in text
 
 
-def test_a_fail_outweighs_what_is_undecided() -> None:
+def test_a_fail_outweighs_what_is_inconclusive() -> None:
     """Worst wins, and something measured beside something skipped is fine."""
-    assert status_of(["PASS", "UNDECIDED", "FAIL"]) == 1
+    assert status_of(["PASS", "INCONCLUSIVE", "FAIL"]) == 1
     assert status_of(["measured", "SKIPPED"]) == 0
     assert status_of(["SKIPPED", "SKIPPED"]) == status_of([]) == 5
 

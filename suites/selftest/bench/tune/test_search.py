@@ -188,10 +188,10 @@ def test_a_rate_beyond_capacity_is_said_so(bench):
     assert any("more instances" in line for line in result["says"])
 
 
-def test_too_short_a_verification_is_undecided(bench):
+def test_too_short_a_verification_is_inconclusive(bench):
     """75, never a guess."""
     result = tune(bench(), replace(ONE, seconds=0.6))
-    assert (result["exit_status"], result["verdict"], result["chosen"]) == (75, "UNDECIDED", None)
+    assert (result["exit_status"], result["verdict"], result["chosen"]) == (75, "INCONCLUSIVE", None)
 
 
 def test_a_slower_target_than_its_curve_fails_its_verification(bench):

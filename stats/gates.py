@@ -1,0 +1,194 @@
+"""Gates: every statistical decision of the project, each a pure function from data to one of three answers.
+
+PASS: with the confidence asked for, the figure is within the range that was asked for. FAIL: with the same confidence it is
+outside. INCONCLUSIVE: the data cannot tell; more of it, or a quieter host, may. A gate states two rates, and a selftest
+measures both by simulation: the false alarms (a PASS, or a FAIL, where the true figure is exactly at the edge of the range;
+at most 1 - confidence, each) and the power (how often it decides where the figure is so much better or worse).
+
+A gate judges figures and not runs: a run on a stalled host or from a late generator is INVALID (`load.validity`), and that
+is said before a gate is asked. A gate compares with a number that somebody chose. One that compares with last week will
+answer FASTER, SLOWER, SAME or UNPROVEN, and nothing here uses those words for anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from batchproof.stats import intervals
+from batchproof.stats.arrays import Ints
+from batchproof.stats.autocorrelation import integrated_time
+from batchproof.stats.intervals import Interval
+from batchproof.stats.percentile import percentile as nearest_rank
+from batchproof.stats.quantiles import CONFIDENCE
+
+Answer = Literal["PASS", "FAIL", "INCONCLUSIVE"]
+PASS: Answer = "PASS"  # noqa: S105
+FAIL: Answer = "FAIL"
+INCONCLUSIVE: Answer = "INCONCLUSIVE"
+STALLS = 3  # times the share of the time in which the host was late: so much of a miss may be the host's
+
+
+@dataclass(frozen=True)
+class Range:
+    """What is asked of a figure: to be in here, ends included. None: no end on that side."""
+
+    low: float | None = None
+    high: float | None = None
+
+    def __str__(self) -> str:
+        """As people read it."""
+        if self.low is not None and self.high is not None:
+            return f"{self.low:g} to {self.high:g}"
+        return f">= {self.low:g}" if self.low is not None else f"<= {self.high:g}" if self.high is not None else "anything"
+
+
+def at_least(value: float) -> Range:
+    """Ask for this much, or more."""
+    return Range(low=value)
+
+
+def at_most(value: float) -> Range:
+    """Ask for this much, or less."""
+    return Range(high=value)
+
+
+def within(low: float, high: float) -> Range:
+    """Ask for a figure between these."""
+    return Range(low, high)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a gate says, and on what ground. The fields are those of `Interval`; asked: the range."""
+
+    verdict: Answer
+    asked: Range
+    estimate: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    n: int
+    effective: float
+
+    def __str__(self) -> str:
+        """The figure with its interval, as people read it."""
+        return str(self.interval)
+
+    @property
+    def interval(self) -> Interval:
+        """The figure with its bounds."""
+        return Interval(self.estimate, self.low, self.high, self.confidence, self.n, self.effective)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON data."""
+        return asdict(self)
+
+
+def decide(found: Interval, asked: Range, stalled: float = 0.0) -> Decision:
+    """Hold an interval against a range: PASS if all of it is inside, FAIL if all of it is outside.
+
+    stalled: the share of the time in which the host was late. It may explain a miss of a positive figure, so that a FAIL
+    needs one that is larger than three times this share; a PASS needs no excuse.
+    """
+    excuse = 1 + STALLS * stalled
+    inside_low = asked.low is None or (found.low is not None and found.low >= asked.low)
+    inside_high = asked.high is None or (found.high is not None and found.high <= asked.high)
+    too_low = asked.low is not None and found.high is not None and found.high * excuse < asked.low
+    too_high = asked.high is not None and found.low is not None and found.low > asked.high * excuse
+    verdict = PASS if inside_low and inside_high and found.n else FAIL if too_low or too_high else INCONCLUSIVE
+    return Decision(verdict, asked, **vars(found))
+
+
+def mean_ratio(ratios: Sequence[float], asked: Range, confidence: float = CONFIDENCE, stalled: float = 0.0) -> Decision:
+    """Judge paired ratios, alike and independent, by their geometric mean (Student t of the logarithms).
+
+    False alarms: 1 % on either side, exactly so for log-normal noise. Power: with 9 pairs of 5 % noise, 10 % beyond the edge
+    is decided in 98 of 100 runs.
+    """
+    return decide(intervals.geometric_mean(ratios, confidence), asked, stalled)
+
+
+def median_ratio(ratios: Sequence[float], asked: Range, confidence: float = CONFIDENCE) -> Decision:
+    """Judge paired ratios by their median: a sign test, for which the noise may have any distribution.
+
+    False alarms: at most 1 % on either side. Power: with 20 pairs of 5 % noise, 10 % beyond the edge is decided in 98 of 100
+    runs. Fewer than 7 pairs decide nothing at 99 %.
+    """
+    return decide(intervals.median(ratios, confidence), asked)
+
+
+def ratio_of_medians(
+    above: Sequence[float], below: Sequence[float], asked: Range, confidence: float = CONFIDENCE
+) -> Decision:
+    """Judge two samples that are not paired by the ratio of their medians, for which the noise may have any distribution.
+
+    False alarms: at most 1 % on either side. Power: with 8 values each of 5 % noise, 30 % beyond the edge is decided in 98
+    of 100 runs. Fewer than 8 values decide nothing at 99 %.
+    """
+    return decide(intervals.ratio_of_medians(above, below, confidence), asked)
+
+
+def trend(
+    points: Sequence[tuple[float, float]], span: float, asked: Range, confidence: float = CONFIDENCE, stalled: float = 0.0
+) -> Decision:
+    """Judge by what factor positive values grow over `span`, from points (place, value); ValueError with fewer than three.
+
+    False alarms: 1 % on either side, exactly so for log-normal noise. Power: 9 rates of 3 % noise that do not decline are
+    found to keep 0.8 of themselves in 99 of 100 runs.
+    """
+    return decide(intervals.growth(points, span, confidence), asked, stalled)
+
+
+def latency_within(latency_ns: Ints, budget_ns: int, percent: float = 99.0, confidence: float = CONFIDENCE) -> Decision:
+    """Judge whether `percent` of the requests take at most `budget_ns`; int64 [n] in the order of the schedule.
+
+    The figure is the share over the budget. MLPerf's early stopping bounds it by Clopper and Pearson as if requests were
+    independent. In a queue they are not: one slow batch makes many slow requests. The same bound on the effective number
+    keeps its word. ValueError without any request.
+
+    False alarms: about 1 % on either side (5 % were never seen, however long a queue remembers). Power: of 50,000 requests,
+    0.4 % over the budget PASS a p99 and 2.5 % FAIL it, with a memory as long as 10 requests, in 99 of 100 runs.
+    """
+    late = latency_ns > budget_ns
+    typical_ns = nearest_rank(latency_ns, percent)
+    tau = max(integrated_time(late), integrated_time(latency_ns > typical_ns))
+    return decide(intervals.share(int(late.sum()), len(latency_ns), tau, confidence), at_most(1 - percent / 100))
+
+
+def agrees(values: Sequence[float], expected: float, confidence: float, tolerance: float = 0.0) -> Decision:
+    """Judge whether the mean of independent, normal values refutes what is expected of it. Here PASS is: it does not.
+
+    tolerance: what rounding may explain. False alarms: a true expectation fails with 2 (1 - confidence). Power: one that is
+    off by 10 standard errors fails in 98 of 100 runs of 20 values, at a confidence of 1 - 5e-6. Fewer than two values
+    refute nothing, and confirm nothing: INCONCLUSIVE.
+    """
+    found, asked = intervals.mean(values, confidence), within(expected - tolerance, expected + tolerance)
+    if found.low is None or found.high is None:
+        return Decision(INCONCLUSIVE, asked, **vars(found))
+    meets = found.low <= expected + tolerance and found.high >= expected - tolerance
+    return Decision(PASS if meets else FAIL, asked, **vars(found))
+
+
+def figure(value: float | None, asked: Range, stalled: float = 0.0) -> Decision:
+    """Judge a figure that is taken as it is; None: INCONCLUSIVE.
+
+    It is for counts, and for figures whose noise the range has room for. There is no confidence in it but the caller's.
+    """
+    return decide(intervals.nothing() if value is None else intervals.exact(value), asked, stalled)
+
+
+def each_of(confidence: float, looks: int) -> float:
+    """Return the confidence of each look at growing data, so that all of them together are as sure as that (Bonferroni)."""
+    return 1 - (1 - confidence) / looks
+
+
+def withheld(decision: Decision) -> Decision:
+    """Return the decision without a FAIL: for data in which something else may have caused one, but never a PASS."""
+    return Decision(INCONCLUSIVE, decision.asked, **vars(decision.interval)) if decision.verdict == FAIL else decision
+
+
+def worst(answers: Iterable[str]) -> str:
+    """Return the worst of some answers; "" (nothing was judged) is the best, and what is left of none."""
+    return max(answers, key=("", PASS, INCONCLUSIVE, FAIL).index, default="")
