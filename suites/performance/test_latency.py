@@ -24,8 +24,9 @@ def test_batching_costs_the_delay(loads, judge):
 
     def lone():
         for config, model in loads.turns(tuple(NAMES), 4 if loads.simulated else 5):
-            apart = every(LONE_NS + config.max_queue_delay_ns, 7)
-            yield from loads.open(Part(NAMES[config], model, apart, predicted_ns=config.max_queue_delay_ns))
+            delay_ns = config.max_queue_delay_ns
+            (measured,) = loads.open(Part(NAMES[config], model, every(LONE_NS + delay_ns, 7)))
+            yield replace(measured, max_queue_delay_ns=delay_ns)
 
     judge(loads.trial(lone()))
 

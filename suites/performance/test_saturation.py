@@ -1,5 +1,7 @@
 """As much load as a batcher can take: how well it uses the model, for how long, and for whom."""
 
+from dataclasses import replace
+
 import pytest
 
 from batchproof.reference_batcher import BatcherConfig
@@ -27,7 +29,7 @@ def test_larger_batches_pay(loads, judge):
     def sizes():
         for config, model in loads.turns(SIZES, 4 if loads.simulated else 6):
             size = config.max_batch_size
-            yield loads.closed(f"size {size}", model, 2 * size, 8 * size)
+            yield replace(loads.closed(f"size {size}", model, 2 * size, 8 * size), max_batch_size=size)
 
     judge(loads.trial(sizes()))
 
