@@ -1,5 +1,83 @@
-"""The exit statuses of every command, each number with one meaning."""
+"""Every exit status of every command: its number, its name, and its one meaning. The help texts and README derive theirs."""
 
-EXIT_CONFORMANT = 0
-EXIT_FAILED = 1
-EXIT_INCONCLUSIVE = 75  # EX_TEMPFAIL of sysexits.h
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Mapping
+from enum import IntEnum
+from types import MappingProxyType
+
+WIDTH = 80
+
+
+class ExitStatus(IntEnum):
+    """How a command ends. `pytest --pyargs batchproof.suites` keeps pytest's own statuses where pytest decides."""
+
+    meaning: str
+
+    def __new__(cls, number: int, meaning: str = "") -> ExitStatus:  # noqa: PYI034 - there is no Self in Python 3.10
+        """Make a member of its number and its meaning."""
+        status = int.__new__(cls, number)
+        status._value_ = number
+        status.meaning = meaning
+        return status
+
+    FINE = 0, "nothing is wrong: the target is conformant, the gates hold, the files are clean"
+    FAILED = 1, "something is wrong: a MUST rule or a gate failed, two targets differ, or the target died"
+    MISUSE = 2, "the command line, or a file that it names, is wrong; the message says what to change"
+    UNAVAILABLE = 4, "the target cannot be reached or started, or the folder for the results cannot be written"
+    NOTHING = 5, "nothing was judged or measured: all of it was skipped, or cannot be observed"
+    INCONCLUSIVE = 75, "nothing failed, but a result is inconclusive or invalid, for instance because the host was too noisy"
+    INTERRUPTED = 130, "interrupted by Ctrl-C or SIGTERM; the report keeps what was finished before"
+
+
+_ALWAYS = (ExitStatus.FINE, ExitStatus.MISUSE, ExitStatus.INTERRUPTED)
+
+
+def _and(*others: ExitStatus) -> tuple[ExitStatus, ...]:
+    return tuple(sorted({*_ALWAYS, *others}))
+
+
+COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
+    {
+        "check": tuple(ExitStatus),
+        "bench": tuple(ExitStatus),
+        "tune": tuple(ExitStatus),
+        "diff": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),
+        "rules": _and(),
+        "lint": _and(ExitStatus.FAILED),
+        "mutants": _and(ExitStatus.FAILED),
+        "report": _and(ExitStatus.FAILED, ExitStatus.NOTHING, ExitStatus.INCONCLUSIVE),
+        "witness": _and(ExitStatus.UNAVAILABLE),
+        "image": _and(ExitStatus.UNAVAILABLE),
+        "lab": tuple(ExitStatus),
+    }
+)
+
+
+def help_text(command: str) -> str:
+    r"""Return the paragraph at the end of a command's help; its `\b` tells click to leave the lines as they are."""
+    rows = [
+        textwrap.fill(status.meaning, WIDTH, initial_indent=f"  {status:<5d}", subsequent_indent=" " * 7)
+        for status in COMMANDS[command]
+    ]
+    return "\n".join(["\b", "Exit status:", *rows])
+
+
+def markdown() -> str:
+    """Return the table of all statuses, as README shows it."""
+    rows = [f"| {status:d} | {status.meaning} | {_given_by(status)} |" for status in ExitStatus]
+    return "\n".join(["| exit status | meaning | commands |", "|---|---|---|", *rows])
+
+
+def _given_by(status: ExitStatus) -> str:
+    names = [name for name, statuses in COMMANDS.items() if status in statuses]
+    return "all" if len(names) == len(COMMANDS) else ", ".join(f"`{name}`" for name in names)
+
+
+def refuse(why: object, status: ExitStatus = ExitStatus.MISUSE) -> ExitStatus:
+    """Say on standard error why a command stops; return the status for it to end with."""
+    sys.stderr.write(f"batchproof: {why}\n")
+    return status
+

@@ -1,11 +1,10 @@
-"""Runs a bench: what `batchproof bench` does. Returns the exit status of docs/decisions/0003."""
+"""Runs a bench: what `batchproof bench` does."""
 
 from __future__ import annotations
 
 import contextlib
 import shlex
 import signal
-import sys
 import threading
 import time
 import traceback
@@ -20,7 +19,7 @@ from rich.console import Console
 from batchproof.bench.measurement import MEASUREMENTS, Bench, Measurement, Price, Result, by_name
 from batchproof.bench.record import Record
 from batchproof.bench.view import View
-from batchproof.exit_status import EXIT_FAILED, EXIT_INCONCLUSIVE
+from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.announce import heard_by
 from batchproof.host.awake import kept
 from batchproof.load.workload import WORKS, Skipped, Unmeasured, Work
@@ -29,10 +28,9 @@ from batchproof.reports.reading import ReportError
 from batchproof.reports.wording import line
 from batchproof.reports.writing import ReportFolderError
 from batchproof.targets import BUILT_IN, resolve
-from batchproof.targets.protocol import Target, TargetError, TargetGone
+from batchproof.targets.protocol import Target, TargetError, TargetGone, UnknownTarget
 from batchproof.targets.verbs import FullTarget
 
-EXIT_USAGE, EXIT_NO_TARGET, EXIT_NOTHING, EXIT_INTERRUPTED = 2, 4, 5, 2
 ALL = "all"
 
 
@@ -89,7 +87,9 @@ class Options:
         return shlex.join(["batchproof", "bench", "--target", self.target, *flags, *words])
 
 
-def run(options: Options, console: Console | None = None, *, only: tuple[Measurement, ...] = (), command: str = "") -> int:
+def run(
+    options: Options, console: Console | None = None, *, only: tuple[Measurement, ...] = (), command: str = ""
+) -> ExitStatus:
     """Measure, with a live view; return the exit status. Nothing of the target is left behind, however it ends.
 
     only: these, whatever the options say; command: what runs them again.
@@ -102,15 +102,17 @@ def run(options: Options, console: Console | None = None, *, only: tuple[Measure
         if options.slo_p99_ms < 0 or options.price_per_hour < 0:
             raise Usage("--slo-p99-ms and --price-per-hour are above 0")
     except Usage as wrong:
-        return _refuse(wrong, EXIT_USAGE)
+        return refuse(line(wrong))
     try:
         with _target(options, console) as target:
             folder = options.report or Path("reports/out") / f"bench-{_folder(options.target, target)}"
             return _Session(options, Record(folder), target, works, chosen, console, command).run()
+    except UnknownTarget as error:
+        return refuse(line(error))
     except (TargetError, ReportFolderError) as error:
-        return _refuse(error, EXIT_NO_TARGET)
+        return refuse(line(error), ExitStatus.UNAVAILABLE)
     except KeyboardInterrupt:  # before anything was measured
-        return _refuse("interrupted", EXIT_INTERRUPTED)
+        return refuse("interrupted", ExitStatus.INTERRUPTED)
 
 
 class _Session:
@@ -153,7 +155,7 @@ class _Session:
             command=command or options.command(),
         )  # fmt: skip
 
-    def run(self) -> int:
+    def run(self) -> ExitStatus:
         """Do all that was chosen."""
         info = self.bench.target.info
         expected = sum(one.expected_s(self.bench) for one in self.chosen)
@@ -196,8 +198,9 @@ class _Session:
         self.record.measurement(one.name, {"question": one.question, "word": word, "seconds": seconds, **result})
         self.view.end(one.name, word, seconds, result["headline"])
 
-    def _end(self, reason: str) -> int:
-        status = EXIT_INTERRUPTED if reason == "interrupted" else EXIT_FAILED if reason else status_of(self.words)
+    def _end(self, reason: str) -> ExitStatus:
+        ended = ExitStatus.INTERRUPTED if reason == "interrupted" else ExitStatus.FAILED
+        status = ended if reason else status_of(self.words)
         with contextlib.suppress(Exception):
             self.record.keep("server.log", self.bench.target.server_log())
         self.record.footer(status, complete=not reason, reason=reason)
@@ -220,13 +223,13 @@ def word_of(result: Result) -> str:
     return result.get("verdict") or "measured"
 
 
-def status_of(words: Sequence[str]) -> int:
-    """Return the exit status: 1 a gate failed or something broke, 75 a gate could not be decided, 5 nothing was measured."""
+def status_of(words: Sequence[str]) -> ExitStatus:
+    """Return the exit status of measurements that ended with these words."""
     if {"FAIL", "ERROR"} & set(words):
-        return EXIT_FAILED
+        return ExitStatus.FAILED
     if not set(words) - {"SKIPPED"}:
-        return EXIT_NOTHING
-    return EXIT_INCONCLUSIVE if {"INCONCLUSIVE", "INVALID", "PARTLY"} & set(words) else 0
+        return ExitStatus.NOTHING
+    return ExitStatus.INCONCLUSIVE if {"INCONCLUSIVE", "INVALID", "PARTLY"} & set(words) else ExitStatus.FINE
 
 
 @contextlib.contextmanager
@@ -259,11 +262,6 @@ def _told(error: Exception) -> str:
         return str(error)
     where = traceback.extract_tb(error.__traceback__)[-1]
     return f"the rig broke: {type(error).__name__}: {error} ({where.name}, line {where.lineno})"
-
-
-def _refuse(why: object, status: int) -> int:
-    print(f"batchproof: {line(why)}", file=sys.stderr)
-    return status
 
 
 def _names(text: str) -> list[str]:

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from batchproof.fixtures.driving.case import Case, live
+from batchproof.exit_status import ExitStatus, refuse
+from batchproof.fixtures.driving.case import Case, CaseError, live
 from batchproof.fixtures.driving.covering import gated_case
 from batchproof.fixtures.evidence.timeline import Sent, Timeline
-from batchproof.targets.protocol import TargetError, Unsupported
+from batchproof.targets.protocol import TargetError, UnknownTarget, Unsupported
 from batchproof.targets.verbs import FullTarget
 
-EXIT_SAME, EXIT_DIFFERENT, EXIT_UNUSABLE = 0, 1, 2
 MEASURE_AGAIN = 3  # a difference between real targets has to show this often: a host that stalls shows it once
 Batches = tuple[tuple[str, ...], ...]
 
@@ -78,8 +78,19 @@ def _words(names: Sequence[str]) -> str:
     return f"({', '.join(names)})"
 
 
-def compare(names: Sequence[str], cases: Sequence[Case], save: Path) -> int:
-    """Run the cases on the two targets until they part; print what was seen and return the exit status."""
+def diff(names: Sequence[str], script: Path | None, seed: int, count: int, save: Path) -> ExitStatus:
+    """Compare two targets on the case of a file, or on `count` generated ones from this seed; return the exit status."""
+    if len(names) != 2:
+        return refuse(f"diff compares two targets, and {len(names)} were given: --target reference --target triton")
+    try:
+        cases = [Case.read(script)] if script else seeded(seed, count)
+    except CaseError as error:
+        return refuse(error)
+    return compare(names, cases, save)
+
+
+def compare(names: Sequence[str], cases: Sequence[Case], save: Path) -> ExitStatus:
+    """Run the cases on the two targets until they differ; print what was seen and return the exit status."""
     from batchproof.targets import resolve
 
     targets: list[FullTarget] = []
@@ -89,17 +100,21 @@ def compare(names: Sequence[str], cases: Sequence[Case], save: Path) -> int:
             found = _parted(targets, case)
             if found:
                 _report(names, *found, save)
-                return EXIT_DIFFERENT
+                return ExitStatus.FAILED
             print(f"case {number} of {len(cases)}: the same on both", file=sys.stderr)
-    except (TargetError, Unsupported) as error:
-        what = f"a target does not support {error}" if isinstance(error, Unsupported) else str(error)
-        print(f"batchproof: {what}", file=sys.stderr)
-        return EXIT_UNUSABLE
+    except Unsupported as error:
+        return refuse(f"nothing was compared: one of the targets does not support {error}", ExitStatus.NOTHING)
+    except UnknownTarget as error:
+        return refuse(error)
+    except TargetError as error:
+        return refuse(error, ExitStatus.UNAVAILABLE)
+    except OSError as error:
+        return refuse(f"cannot write the case into {save}: {error.strerror}; choose another --save", ExitStatus.UNAVAILABLE)
     finally:
         for target in targets:
             target.close()
     print(f"{len(cases)} case{'s' * (len(cases) != 1)}, the same on {names[0]} and {names[1]}")
-    return EXIT_SAME
+    return ExitStatus.FINE
 
 
 def seeded(seed: int, count: int) -> list[Case]:

@@ -1,7 +1,6 @@
 """`batchproof lab`: the programs that check the checkers: oracle, generator, simulator, and how the host behaves.
 
-Each verb prints what it measures. They share their exit statuses: 0 all is well; 1 something disagrees; 75 nothing could be
-judged, or a figure is invalid; 2 the command line makes no sense, or Ctrl-C; 4 there is no target.
+Each verb prints what it measures.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from batchproof.exit_status import EXIT_FAILED, EXIT_INCONCLUSIVE
+from batchproof.exit_status import ExitStatus, help_text, refuse
 
-EXIT_USAGE, EXIT_NO_TARGET, EXIT_INTERRUPTED = 2, 4, 2
+STATUSES = help_text("lab")
 
 lab = typer.Typer(no_args_is_help=True, help="Check the instruments: oracle, load generator, simulator, host.")
 
@@ -36,20 +35,20 @@ Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all figures as JSON, invalid ones too.")]
 
 
-@lab.command()
+@lab.command(epilog=STATUSES)
 def theory(
     requests: Annotated[int, typer.Option(min=2000, help="Requests in each of the 20 simulations of a point.")] = 50_000,
     seed: Seed = 1729,
 ) -> None:
-    """Compare the simulator with exact queueing theory: exit 0 they agree, 1 they do not."""
+    """Compare the simulator with exact queueing theory."""
     with _one_message():
         from batchproof.bench.oracle.theory_validation import print_table
 
         wrong = print_table(requests, seed)
-    raise typer.Exit(EXIT_FAILED if wrong else 0)
+    raise typer.Exit(ExitStatus.FAILED if wrong else ExitStatus.FINE)
 
 
-@lab.command()
+@lab.command(epilog=STATUSES)
 def oracle(
     target: Annotated[str, typer.Option(help="As for check.")] = "reference",
     base_ms: Annotated[float, typer.Option(min=0, max=60_000, help="What a batch takes, in ms.")] = 20.0,
@@ -57,17 +56,17 @@ def oracle(
     seconds: Annotated[float, typer.Option(min=0.1, max=3600, help="How long each run is, in s.")] = 20.0,
     seed: Seed = 1729,
 ) -> None:
-    """Compare a target with what the simulator predicts of it: exit 0 as predicted, 1 slower, 75 not judged, 4 no target."""
+    """Compare a target with what the simulator predicts of it."""
     with _one_message():
         from batchproof.bench.oracle.prediction import SLOWER, UNJUDGED
         from batchproof.bench.oracle.target_validation import print_table
 
         verdicts = print_table(target, base_ms=base_ms, row_ms=row_ms, seconds=seconds, seed=seed)
-    status = EXIT_INCONCLUSIVE if verdicts <= {UNJUDGED} else 0
-    raise typer.Exit(EXIT_FAILED if SLOWER in verdicts else status)
+    status = ExitStatus.INCONCLUSIVE if verdicts <= {UNJUDGED} else ExitStatus.FINE
+    raise typer.Exit(ExitStatus.FAILED if SLOWER in verdicts else status)
 
 
-@lab.command()
+@lab.command(epilog=STATUSES)
 def punctuality(
     rate: Annotated[float, typer.Option(min=0.001, max=1e7, help="Requests per second.")] = 20_000.0,
     seconds: Annotated[float, typer.Option(min=0.01, max=3600, help="How long each run is, in s.")] = 5.0,
@@ -76,42 +75,42 @@ def punctuality(
     target: Annotated[Receiver, typer.Option(help="What receives the load.")] = Receiver.both,
     seed: Seed = 1,
 ) -> None:
-    """Measure how late the load generator sends on this machine: exit 0 all runs are VALID, 75 one is not."""
+    """Measure how late the load generator sends on this machine."""
     with _one_message():
         from batchproof.load.punctuality import TARGETS, print_lag
 
         names = tuple(TARGETS) if target is Receiver.both else (target.value,)
         valid = print_lag(names, rate=rate, seconds=seconds, seed=seed, threads=busy, apart=apart)
-    raise typer.Exit(0 if valid else EXIT_INCONCLUSIVE)
+    raise typer.Exit(ExitStatus.FINE if valid else ExitStatus.INCONCLUSIVE)
 
 
-@lab.command()
+@lab.command(epilog=STATUSES)
 def peers(
     quick: Annotated[bool, typer.Option("--quick", help="30 s instead of 4 minutes.")] = False,
     as_json: AsJson = False,
     triton: Annotated[bool, typer.Option("--triton", help="The embedded Triton too, over gRPC.")] = False,
 ) -> None:
-    """Compare the reference batcher with the batchers that people use: exit 0 done, 75 a figure is invalid."""
+    """Compare the reference batcher with the batchers that people use."""
     with _one_message():
         from batchproof.bench.peers.comparison import print_comparison
 
         valid = print_comparison(quick=quick, as_json=as_json, with_triton=triton)
-    raise typer.Exit(0 if valid else EXIT_INCONCLUSIVE)
+    raise typer.Exit(ExitStatus.FINE if valid else ExitStatus.INCONCLUSIVE)
 
 
-@lab.command("reference-speed")
+@lab.command("reference-speed", epilog=STATUSES)
 def reference_speed(
     quick: Annotated[bool, typer.Option("--quick", help="15 s instead of 90 s.")] = False, as_json: AsJson = False
 ) -> None:
-    """Measure how fast the reference batcher is: exit 0 done, 75 a figure is invalid."""
+    """Measure how fast the reference batcher is."""
     with _one_message():
         from batchproof.bench.peers.reference_speed import print_speed
 
         valid = print_speed(quick=quick, as_json=as_json)
-    raise typer.Exit(0 if valid else EXIT_INCONCLUSIVE)
+    raise typer.Exit(ExitStatus.FINE if valid else ExitStatus.INCONCLUSIVE)
 
 
-@lab.command("second-opinions")
+@lab.command("second-opinions", epilog=STATUSES)
 def second_opinions(
     target: Annotated[str, typer.Option(help="triton (the embedded one) or grpc://host:port.")] = "triton",
     quick: Annotated[bool, typer.Option("--quick", help="2 rounds of 5 s instead of 5 of 8 s.")] = False,
@@ -119,16 +118,16 @@ def second_opinions(
     seconds: Annotated[float, typer.Option(min=0, max=3600, help="How long each run is [default: likewise].")] = 0.0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all figures to this file.")] = None,
 ) -> None:
-    """Compare our load generator with others: exit 0 they agree or it is explained, 1 they differ, 75 not judged."""
+    """Compare our load generator with others."""
     with _one_message():
         from batchproof.load.second_opinion.rounds import print_agreement
 
         verdicts = print_agreement(target, quick=quick, rounds=rounds, seconds=seconds, json_file=json_file)
-    status = 0 if verdicts - {"INVALID"} else EXIT_INCONCLUSIVE
-    raise typer.Exit(EXIT_FAILED if "DIFFERS" in verdicts else status)
+    status = ExitStatus.FINE if verdicts - {"INVALID"} else ExitStatus.INCONCLUSIVE
+    raise typer.Exit(ExitStatus.FAILED if "DIFFERS" in verdicts else status)
 
 
-@lab.command("simulator-speed")
+@lab.command("simulator-speed", epilog=STATUSES)
 def simulator_speed(
     requests: Annotated[int, typer.Option(min=1, max=10_000_000, help="Requests in each simulation.")] = 200_000,
 ) -> None:
@@ -147,32 +146,33 @@ def awake(command: Annotated[list[str], typer.Argument(help="The command and its
     try:
         raise typer.Exit(run_awake(command))
     except OSError as error:
-        _refuse(f"cannot run {command[0]}: {error.strerror}", EXIT_USAGE)
+        _refuse(f"cannot run {command[0]}: {error.strerror}", ExitStatus.MISUSE)
     except Unable as why:
-        _refuse(str(why), EXIT_USAGE)
+        _refuse(str(why), ExitStatus.MISUSE)
 
 
 @contextmanager
 def _one_message() -> Iterator[None]:
     """Say in one line what went wrong, and with which exit status; SIGTERM is treated as Ctrl-C, so that all is closed."""
     from batchproof.load.schedule import ScheduleError
-    from batchproof.targets.protocol import TargetError, Unsupported
+    from batchproof.targets.protocol import TargetError, UnknownTarget, Unsupported
 
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
+    except UnknownTarget as error:
+        _refuse(str(error), ExitStatus.MISUSE)
     except TargetError as error:
-        _refuse(str(error), EXIT_NO_TARGET)
+        _refuse(str(error), ExitStatus.UNAVAILABLE)
     except Unsupported as lack:
-        _refuse(f"the target does not support {lack.capability}", EXIT_NO_TARGET)
+        _refuse(f"the target does not support {lack.capability}", ExitStatus.NOTHING)
     except (ScheduleError, OSError) as error:
-        _refuse(str(error), EXIT_USAGE)
+        _refuse(str(error), ExitStatus.MISUSE)
     except KeyboardInterrupt:
-        _refuse("interrupted", EXIT_INTERRUPTED)
+        _refuse("interrupted", ExitStatus.INTERRUPTED)
 
 
-def _refuse(message: str, status: int) -> NoReturn:
+def _refuse(message: str, status: ExitStatus) -> NoReturn:
     sys.stdout.flush()
-    typer.echo(f"batchproof: {message}", err=True)
-    raise typer.Exit(status)
+    raise typer.Exit(refuse(message, status))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+from batchproof.exit_status import ExitStatus
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.fixtures.run import run_suite
@@ -80,8 +81,8 @@ def judged(target: str, only: str = "") -> dict[str, str]:
     }
 
 
-def print_matrix(form: str) -> int:
-    """Print the matrix; return 0 if every kill set is exact and the original passes everything, else 1."""
+def print_matrix(form: str) -> ExitStatus:
+    """Print the matrix. It is FINE if every kill set is exact and the original passes everything, else FAILED."""
     text = form == "text"
     table = rows(lambda name: print(f"{name} ...", file=sys.stderr) if text and sys.stderr.isatty() else None)
     original = judged("virtual")
@@ -94,7 +95,7 @@ def print_matrix(form: str) -> int:
             print(f"NOT AS DECLARED  {row.mutant}: {row.problem}", file=sys.stderr)
     for rule, said in original.items():
         print(f"the original fails {rule}: {said}", file=sys.stderr)
-    return 1 if original or any(row.problem for row in table) else 0
+    return ExitStatus.FAILED if original or any(row.problem for row in table) else ExitStatus.FINE
 
 
 def markdown(table: Sequence[Row]) -> str:

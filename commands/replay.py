@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
-from batchproof.exit_status import EXIT_FAILED, EXIT_INCONCLUSIVE
+from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.evidence.kinds import Evidence, from_json
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.session import judged
@@ -17,7 +16,6 @@ from batchproof.fixtures.reporter import shown
 from batchproof.reports import failure
 from batchproof.reports.writing import FORMAT
 
-USAGE_ERROR = 2
 LARGEST = 256 << 20  # a bundle is data from elsewhere: do not let it unpack into all memory
 
 
@@ -25,13 +23,12 @@ class BundleError(Exception):
     """The file is no bundle of ours."""
 
 
-def replay(path: Path) -> int:
-    """Print the judgement; return 0 for PASS, 1 for FAIL or ERROR, 75 for INCONCLUSIVE, 2 for a file that is no bundle."""
+def replay(path: Path) -> ExitStatus:
+    """Print the judgement. FAIL and ERROR are FAILED, INCONCLUSIVE is itself, and a file that is not a bundle is MISUSE."""
     try:
         bundle, evidence = load(path)
     except BundleError as error:
-        print(f"batchproof: {error}", file=sys.stderr)
-        return USAGE_ERROR
+        return refuse(error)
     rule = rules()[bundle["rule"]]
     judgement = judged(rule.id, evidence)
     then = bundle["judgement"]["verdict"]
@@ -64,8 +61,8 @@ def replay(path: Path) -> int:
     print(failure.text(line, [attempt], {"target": bundle["target"], "seed": bundle["seed"]}))
     print(f"\njudged again offline: {judgement.verdict} (when it was recorded: {then})")
     if judgement.verdict in (Verdict.FAIL, Verdict.ERROR):
-        return EXIT_FAILED
-    return EXIT_INCONCLUSIVE if judgement.verdict is Verdict.INCONCLUSIVE else 0
+        return ExitStatus.FAILED
+    return ExitStatus.INCONCLUSIVE if judgement.verdict is Verdict.INCONCLUSIVE else ExitStatus.FINE
 
 
 def load(path: Path) -> tuple[dict[str, Any], Evidence]:

@@ -6,12 +6,14 @@ with the original's timeline, in which every moment counts.
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from batchproof.commands.diff import divergence
+from batchproof.exit_status import ExitStatus
 from batchproof.fixtures.driving.case import Case, live
 from batchproof.fixtures.driving.covering import random_case
 from batchproof.fixtures.evidence.timeline import Timeline
@@ -112,10 +114,8 @@ def markdown(table: Sequence[Strength], schedules: int) -> str:
     return "\n".join(lines)
 
 
-def print_strength(form: str, schedules: int = SCHEDULES) -> int:
-    """Print the table; 0."""
-    import json
-
+def print_strength(form: str, schedules: int = SCHEDULES) -> ExitStatus:
+    """Print the table."""
     table = list(strengths(schedules=schedules))
     if form == "json":
         print(json.dumps([vars(row) for row in table], indent=2))
@@ -126,4 +126,4 @@ def print_strength(form: str, schedules: int = SCHEDULES) -> int:
         for row in table:
             by = f"by comparison {row.by_difference or '-':>4}   by law {row.by_law or '-':>4}"
             print(f"{row.mutant:<{wide}}  {by}  {row.law}")
-    return 0
+    return ExitStatus.FINE

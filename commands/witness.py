@@ -6,12 +6,9 @@ import tempfile
 from pathlib import Path
 from typing import Any, ClassVar
 
+from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.run import run_suite
 from batchproof.targets.virtual import VirtualTarget
-
-
-class RepositoryError(Exception):
-    """The repository cannot be written there."""
 
 
 class Collecting(VirtualTarget):
@@ -25,24 +22,32 @@ class Collecting(VirtualTarget):
         return super().deploy(config)
 
 
+def write_repository(folder: Path) -> ExitStatus:
+    """Write the repository into a new or empty folder, and print how a server takes it."""
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            return refuse(f"{folder} is not an empty folder: name a new one")
+        names = write(folder)
+    except OSError as error:
+        return refuse(f"cannot write {folder}: {error.strerror}", ExitStatus.UNAVAILABLE)
+    print(f"{len(names)} models in {folder}: start tritonserver with --model-repository={folder}")
+    print("then: batchproof check --target grpc://HOST:PORT")
+    return ExitStatus.FINE
+
+
 def write(folder: Path) -> list[str]:
-    """Write the repository; return the models' names. RepositoryError if the folder is not empty or cannot be written."""
+    """Write the repository; return the models' names. OSError if the folder cannot be written."""
     from batchproof.targets.triton import target as triton
 
     with tempfile.TemporaryDirectory(prefix="batchproof-witness-") as report:
         run_suite([f"--target={__name__}:Collecting", f"--bp-report={report}"], silent=True)
     models = {triton.served_name(config): config for config in Collecting.configs if not config.response_cache}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise RepositoryError(f"{folder} is not empty: name a new folder")
-        for name, config in models.items():
-            text = triton.witness_model(config, name).to_pbtxt()
-            _write_model(folder / name, text, triton.witness_sources("triton_model.py"))
-        control = triton.pbtxt(triton.control_model())
-        _write_model(folder / triton.CONTROL, control, triton.witness_sources("triton_control.py"))
-    except OSError as error:
-        raise RepositoryError(f"cannot write {folder}: {error.strerror}") from None
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, config in models.items():
+        text = triton.witness_model(config, name).to_pbtxt()
+        _write_model(folder / name, text, triton.witness_sources("triton_model.py"))
+    control = triton.pbtxt(triton.control_model())
+    _write_model(folder / triton.CONTROL, control, triton.witness_sources("triton_control.py"))
     return [*models, triton.CONTROL]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from batchproof.targets.deadlines import check_limits, within
-from batchproof.targets.protocol import TargetError
+from batchproof.targets.protocol import TargetError, UnknownTarget
 from batchproof.targets.verbs import FullTarget, full
 
 WITH_OPTIONS = ("triton-docker",)  # `NAME?option=value&...`
@@ -25,10 +25,6 @@ SCHEMES = {
     "grpc": "batchproof.targets.triton.target:running_triton",
     "http": "batchproof.targets.triton.target:running_triton",
 }
-
-
-class UnknownTarget(TargetError):
-    """Nothing is known by this name."""
 
 
 def resolve(spec: str) -> FullTarget:

@@ -102,6 +102,10 @@ class TargetError(Exception):
     """The target cannot be judged: absent, unreachable, broken. The message says what to do."""
 
 
+class UnknownTarget(TargetError):
+    """The word after --target names nothing, or its options are wrong."""
+
+
 class TargetGone(TargetError):
     """The target died under way: nothing after this can be judged."""
 

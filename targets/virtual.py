@@ -14,7 +14,7 @@ from batchproof.reference_batcher import BatcherConfig
 from batchproof.reference_batcher.mutants import UnknownMutant, load
 from batchproof.reference_batcher.virtual import VirtualClock
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
-from batchproof.targets.protocol import Request, Response, TargetError, TargetInfo
+from batchproof.targets.protocol import Request, Response, TargetInfo, UnknownTarget
 from batchproof.targets.reference import counted, inputs, taken_apart
 from batchproof.targets.witness.probe import FAILURE, PAYLOAD, WitnessError, check_extras, clock_id, info_rows
 from batchproof.targets.witness_model import CLAIMS, witnessed
@@ -27,7 +27,7 @@ class VirtualTarget:
         try:
             self._shell = load(mutant)
         except UnknownMutant as error:
-            raise TargetError(str(error)) from None
+            raise UnknownTarget(str(error)) from None
         name = f"mutant:{mutant}" if mutant else "virtual"
         claims = {**CLAIMS, "faults": True, "torch": find_spec("torch") is not None}
         self.info = TargetInfo(name, __version__, name, sight="virtual", claims=claims)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from batchproof.bench.measurement import Bench, Measurement, Result
-from batchproof.bench.run import EXIT_USAGE, Options, Usage, run
+from batchproof.bench.run import Options, Usage, run
 from batchproof.bench.tune.search import Goal, Traffic
-from batchproof.bench.tune.tune import EXIT_FOUND, Wish, tune
+from batchproof.bench.tune.tune import Wish, tune
+from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.awake import kept
 from batchproof.load.schedule import ScheduleError
 from batchproof.load.workload import MS, WORKS
@@ -86,19 +86,15 @@ class TuneOptions:
         return shlex.join(["batchproof", "tune", "--target", self.target, *flags, *words])
 
 
-def run_tune(options: TuneOptions, console: Console | None = None) -> int:
-    """Tune and tell; return the exit status.
-
-    0: found, config.pbtxt written. 1: no configuration holds the SLO. 75: could not be decided. 2, 4: misuse, as `bench`.
-    """
+def run_tune(options: TuneOptions, console: Console | None = None) -> ExitStatus:
+    """Tune and tell. FINE: config.pbtxt is written; FAILED: no configuration holds the objective; else as a bench."""
     console = console or Console(highlight=False, soft_wrap=True)
     try:
         wish = options.wish()
         if options.out.is_dir() or not options.out.absolute().parent.is_dir():
             raise Usage(f"--out {options.out}: not a file in a folder that exists")
     except Usage as wrong:
-        print(f"batchproof: {wrong}", file=sys.stderr)
-        return EXIT_USAGE
+        return refuse(wrong)
     found: list[Result] = []
 
     def measure(bench: Bench) -> Result:
@@ -113,7 +109,7 @@ def run_tune(options: TuneOptions, console: Console | None = None) -> int:
     status = run(plain, console, only=(one,), command=options.command())
     if found:
         tell(found[0], console)
-    if status == EXIT_FOUND and found and found[0]["pbtxt"]:
+    if status == ExitStatus.FINE and found and found[0]["pbtxt"]:
         options.out.write_text(found[0]["pbtxt"], encoding="utf-8")
         console.print(Text(f"written: {options.out}"))
     return status

@@ -25,6 +25,7 @@ from batchproof.bench.tune.search import (
     nearest,
     ranked,
 )
+from batchproof.exit_status import ExitStatus
 from batchproof.load.phases import quantile
 from batchproof.load.runs import open_loop
 from batchproof.load.workload import Served, Work
@@ -38,7 +39,6 @@ INVALID = "INVALID"
 MARGINS = (0.98, 0.95, 0.9, 0.85, 0.8, 0.7, 0.6)
 STEPS = (1, 1, 2)  # slices, in planned lengths: what is inconclusive is measured on, to four times the plan
 TRIES = 3  # margins at which one configuration is measured
-EXIT_FOUND, EXIT_NONE, EXIT_INCONCLUSIVE = 0, 1, 75
 
 
 @dataclass(frozen=True)
@@ -104,13 +104,14 @@ def tune(bench: Bench, wish: Wish) -> Result:
     tried = _candidates(bench, wish, simulator, hopeful)
     best = max((one for one in tried if one.verdict == PASS), key=lambda one: one.rate, default=None)
     against = _against(bench, wish, simulator, qps, best)
-    status = EXIT_FOUND if best else EXIT_INCONCLUSIVE if any(one.verdict != FAIL for one in tried) else EXIT_NONE
+    none = ExitStatus.INCONCLUSIVE if any(one.verdict != FAIL for one in tried) else ExitStatus.FAILED
+    status = ExitStatus.FINE if best else none
     says = _found(best, against, qps, points, machine, wish) if best else _none(tried, points, machine, wish)
     reasons = [f"{name_of(one.config)} at {one.rate:.0f}/s: {why}" for one in tried for why in one.reasons]
     return {
-        "valid": best is not None or status == EXIT_NONE,
-        "reasons": reasons if status == EXIT_INCONCLUSIVE else [],
-        "verdict": {EXIT_FOUND: PASS, EXIT_NONE: FAIL}.get(status, INCONCLUSIVE),
+        "valid": best is not None or status == ExitStatus.FAILED,
+        "reasons": reasons if status == ExitStatus.INCONCLUSIVE else [],
+        "verdict": {ExitStatus.FINE: PASS, ExitStatus.FAILED: FAIL}.get(status, INCONCLUSIVE),
         "headline": says[0],
         "tables": tables(points, tried, against, wish),
         "says": says,

@@ -59,12 +59,15 @@ def one_message(text: str) -> str:
     return lines[0]
 
 
-@pytest.mark.parametrize("target", ["nonsense", "grpc://127.0.0.1:1", "mutant:tidy", "no.such.module:Target"])
-def test_unusable_target(tmp_path: Path, capfd: pytest.CaptureFixture[str], target: str) -> None:
-    """A target that does not exist or cannot be reached is a usage error in one message, and there is no report."""
+@pytest.mark.parametrize(
+    ("target", "exits"),
+    [("nonsense", 2), ("no.such.module:Target", 2), ("grpc://127.0.0.1:1", 4), ("mutant:tidy", 2), ("grpc://localhost", 2)],
+)
+def test_unusable_target(tmp_path: Path, capfd: pytest.CaptureFixture[str], target: str, exits: int) -> None:
+    """A word that names no target is 2, a target that cannot be reached is 4: one message each, and there is no report."""
     status, _, err = invoke(capfd, "check", "--target", target, "--report", tmp_path, "--rules", "DB-SIZE-006")
 
-    assert status == 4
+    assert status == exits
     assert target.removeprefix("grpc://").removeprefix("mutant:").partition(".")[0] in one_message(err)
     assert list(tmp_path.iterdir()) == []
 
@@ -84,7 +87,7 @@ def test_unusable_target(tmp_path: Path, capfd: pytest.CaptureFixture[str], targ
         ("mutant:tidy", "unknown mutant 'tidy': there are size-by-one, "),
         ("no.such.module:Target", "there is no module 'no' to import"),
         ("batchproof.cli:Target", "module 'batchproof.cli' has no 'Target'"),
-        ("batchproof.cli:USAGE_ERROR", "2 is no target: it has no `info`"),
+        ("batchproof.exit_status:WIDTH", "80 is no target: it has no `info`"),
         (":Target", "cannot be started: ValueError: Empty module name"),
     ],
 )
@@ -99,10 +102,10 @@ def test_unusable_target_says_what_to_write(target: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("options", "status", "message"),
     [
-        (["--rules", "DB-SIZE-999"], 4, "no rule matches 'DB-SIZE-999': `batchproof rules` lists them"),
-        (["--rules", "DB-SIZE-001,db-*"], 4, "no rule matches 'db-*'"),
-        (["--profile", "core"], 4, f"unknown profile 'core': there are {', '.join(profiles())}"),
-        (["--profile", "CORE", "--rules", "CFG-*"], 4, "no rule matches 'CFG-*' in profile CORE"),
+        (["--rules", "DB-SIZE-999"], 2, "no rule matches 'DB-SIZE-999': `batchproof rules` lists them"),
+        (["--rules", "DB-SIZE-001,db-*"], 2, "no rule matches 'db-*'"),
+        (["--profile", "core"], 2, f"unknown profile 'core': there are {', '.join(profiles())}"),
+        (["--profile", "CORE", "--rules", "CFG-*"], 2, "no rule matches 'CFG-*' in profile CORE"),
         (["--patience", "endless"], 2, "Invalid value for '--patience'"),
         (["--seed", "random"], 2, "Invalid value for '--seed'"),
     ],
@@ -171,12 +174,12 @@ def test_unusable_known_issues(tmp_path: Path, text: Any, message: str) -> None:
 
 @pytest.mark.parametrize("option", ["--claims", "--known"])
 def test_unusable_declaration_is_a_usage_error(tmp_path: Path, capfd: pytest.CaptureFixture[str], option: str) -> None:
-    """What is declared in a file with a mistake is exit 4 in one message, and nothing is judged."""
+    """What is declared in a file with a mistake is exit 2 in one message, and nothing is judged."""
     path = written(tmp_path / "file.toml", "[[")
 
     status, _, err = invoke(capfd, "check", "--target", "null", "--report", tmp_path / "out", option, path)
 
-    assert status == 4
+    assert status == 2
     assert f"{path} is not TOML: " in one_message(err)
     assert not (tmp_path / "out").exists()
 
@@ -365,7 +368,7 @@ def test_inconclusive_is_neither_green_nor_red(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_an_interrupt_keeps_the_report_and_leaves_nothing_behind(tmp_path: Path, by: signal.Signals) -> None:
-    """An interrupt ends the run with exit 2: the report has its footer and says so, and no temporary folder stays."""
+    """An interrupt ends the run with exit 130: the report has its footer and says so, and no temporary folder stays."""
     scratch, report = tmp_path / "scratch", tmp_path / "report" / "report.jsonl"
     scratch.mkdir()
     command = [sys.executable, "-m", "batchproof", "check", "--target", "reference", "--rules", "DB-TIMEOUT-*", "--report"]
@@ -381,8 +384,8 @@ def test_an_interrupt_keeps_the_report_and_leaves_nothing_behind(tmp_path: Path,
         out, err = run.communicate(timeout=PATIENT)
 
     footer = read(report).footer
-    assert run.returncode == 2, out + err
-    assert (footer["reason"], footer["complete"], footer["exit_status"]) == ("interrupted", False, 2)
+    assert run.returncode == 130, out + err
+    assert (footer["reason"], footer["complete"], footer["exit_status"]) == ("interrupted", False, 130)
     assert read(report).truncated is False
     assert "not judged: interrupted" in out
     assert "Traceback" not in out + err

@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, quote
 from batchproof.host.announce import announce
 from batchproof.targets.docker.engine import Engine, connect, is_absent, need_image, said, sweep
 from batchproof.targets.docker.labels import PROC, labels
-from batchproof.targets.protocol import TargetError
+from batchproof.targets.protocol import TargetError, UnknownTarget
 from batchproof.targets.triton import kill_stub as stubs
 from batchproof.targets.triton.owned import SHM_NEEDED, OwnTriton, flags, tail, wait_ready
 
@@ -61,24 +61,24 @@ class Options:
 
     @classmethod
     def read(cls, spec: str) -> Options:
-        """Return the options of a target's word; TargetError names what is wrong with it."""
+        """Return the options of a target's word; UnknownTarget names what is wrong with it."""
         pairs = parse_qsl(spec.partition("?")[2], keep_blank_values=True)
         known = [field.name for field in fields(cls)]
         for key, value in pairs:
             if key not in known:
-                raise TargetError(f"--target {spec}: unknown option {key}: there are {', '.join(known)}")
+                raise UnknownTarget(f"--target {spec}: unknown option {key}: there are {', '.join(known)}")
             if not value or [one for one, _ in pairs].count(key) > 1:
-                raise TargetError(f"--target {spec}: give {key} one value")
+                raise UnknownTarget(f"--target {spec}: give {key} one value")
         options = cls(**dict(pairs))
         if options.shm_bytes < SHM_NEEDED:
-            raise TargetError(
+            raise UnknownTarget(
                 f"--target {spec}: shm={options.shm} is too small: Triton's Python backend needs {SHM_NEEDED >> 20}m, "
                 "and a megabyte more for each model"
             )
         if not options.ready.isdigit() or not int(options.ready):
-            raise TargetError(f"--target {spec}: ready must be a number of seconds, not '{options.ready}'")
+            raise UnknownTarget(f"--target {spec}: ready must be a number of seconds, not '{options.ready}'")
         if options.gpus not in ("", "all") and not options.gpus.isdigit() and not options.gpus.startswith("device="):
-            raise TargetError(f"--target {spec}: gpus must be all, a number, or device=IDS, not '{options.gpus}'")
+            raise UnknownTarget(f"--target {spec}: gpus must be all, a number, or device=IDS, not '{options.gpus}'")
         return options
 
     @property
@@ -94,7 +94,7 @@ class Options:
         """Bytes of shared memory."""
         number, unit = self.shm.rstrip("kmgbKMGB"), self.shm.lower().rstrip("b")[-1:]
         if not number.isdigit():
-            raise TargetError(f"shm must be a size such as 256m or 1g, not '{self.shm}'")
+            raise UnknownTarget(f"shm must be a size such as 256m or 1g, not '{self.shm}'")
         return int(number) << {"k": 10, "m": 20, "g": 30}.get(unit, 0)
 
     def devices(self) -> list[dict[str, Any]]:

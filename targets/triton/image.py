@@ -14,10 +14,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from rich.console import Console
-
-from batchproof.host.announce import announce, heard_by
-from batchproof.host.live_line import LiveLine
+from batchproof.host.announce import announce
 from batchproof.targets.docker.engine import Engine, connect, said
 from batchproof.targets.protocol import TargetError
 from batchproof.targets.triton import rootfs
@@ -44,24 +41,6 @@ class Built:
     base: str
     size: int  # bytes
     seconds: float
-
-
-def print_build(tag: str, base: str) -> int:
-    """Build, with a live line, and print what came of it; return the exit status."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    line = LiveLine(console)
-    try:
-        with heard_by(line.say):
-            built = build(tag, base)
-    except TargetError as error:
-        line.stop()
-        console.print(f"batchproof: {error}", markup=False)
-        return 2
-    finally:
-        line.stop()
-    print(f"{built.tag}: {built.size / 1e6:.0f} MB, base {built.base}, made in {built.seconds:.0f} s")
-    print(f"then: batchproof check --target triton-docker --image {built.tag}")
-    return 0
 
 
 def build(tag: str, base: str = "auto") -> Built:

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.deadlines import TooLate, limit_s, more_time
-from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo
+from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo, UnknownTarget
 from batchproof.targets.triton.wire import GrpcWire, HttpWire, Wire
 from batchproof.targets.witness.probe import VERSION
 from batchproof.targets.witness_model import CLAIMS, witnessed
@@ -38,12 +38,12 @@ def running_triton(url: str) -> TritonTarget:
     except ValueError:
         port = None
     if not parts.hostname or not port:
-        raise TargetError(f"--target {url}: write {parts.scheme}://host:port, with the port as a number")
+        raise UnknownTarget(f"--target {url}: write {parts.scheme}://host:port, with the port as a number")
     query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
     if unknown := set(query) - {"metrics"}:
-        raise TargetError(f"--target {url}: unknown option {', '.join(sorted(unknown))}: there is metrics=PORT")
+        raise UnknownTarget(f"--target {url}: unknown option {', '.join(sorted(unknown))}: there is metrics=PORT")
     if not (metrics := query.get("metrics", "8002")).isdigit():
-        raise TargetError(f"--target {url}: metrics must be a port number, not '{metrics}'")
+        raise UnknownTarget(f"--target {url}: metrics must be a port number, not '{metrics}'")
     wire = {"grpc": GrpcWire, "http": HttpWire}[parts.scheme](f"{parts.hostname}:{port}", f"{parts.hostname}:{metrics}")
     try:
         reached = f"{parts.scheme}://{parts.hostname}:{port}" + (f"?metrics={metrics}" if "metrics" in query else "")

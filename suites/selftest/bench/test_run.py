@@ -20,7 +20,7 @@ from batchproof.reports import bench as report
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["--target", "nonsense"], 4, "unknown target 'nonsense'"),
+        (["--target", "nonsense"], 2, "unknown target 'nonsense'"),
         (["--target", "grpc://127.0.0.1:1"], 4, "no Triton answers at grpc://127.0.0.1:1"),
         (["--work", "crypto"], 2, "--work crypto: there are accelerator, mlp, text, image and all"),
         (["--only", "speed-of-light"], 2, "--only speed-of-light: there are static, naive"),

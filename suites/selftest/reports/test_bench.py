@@ -85,7 +85,7 @@ def test_exit_status(
 
 @pytest.mark.parametrize(
     ("error", "status", "reason"),
-    [(KeyboardInterrupt(), 2, "interrupted"), (TargetGone("killed by SIGKILL"), 1, "the target died: killed by SIGKILL")],
+    [(KeyboardInterrupt(), 130, "interrupted"), (TargetGone("killed by SIGKILL"), 1, "the target died: killed by SIGKILL")],
 )
 def test_ended_early(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, status: int, reason: str

@@ -1,0 +1,32 @@
+"""`batchproof`: declares the commands, with their options and help; `commands/` does what they say."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from batchproof import __version__
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="The conformance and regression suite for inference batchers.",
+)
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+    if version:
+        typer.echo(f"batchproof {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+from batchproof.cli import judging, measuring, preparing  # noqa: E402, F401 - each adds its commands to `app`, in this order

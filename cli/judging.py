@@ -1,0 +1,104 @@
+"""Commands that judge: check, diff, rules, lint, mutants, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from batchproof.cli import app
+from batchproof.cli.options import Awake, Combinations, Image, Patience, Seed, Target, end, misuse, with_image
+from batchproof.exit_status import help_text
+
+
+@app.command(epilog=help_text("check"))
+def check(
+    target: Target = "reference",
+    profile: Annotated[str, typer.Option(help="Judge only the rules of this profile (CORE, TRITON-DB, ...).")] = "",
+    rules: Annotated[str, typer.Option(help="Judge only these rules: ids or patterns, separated by commas.")] = "",
+    claims: Annotated[Path | None, typer.Option(help="TOML file that says what the target claims.")] = None,
+    known: Annotated[Path | None, typer.Option(help="TOML file of known issues, in addition to those shipped.")] = None,
+    seed: Seed = 1729,
+    patience: Annotated[Patience, typer.Option(help="How long to wait, and how often to try again.")] = Patience.normal,
+    combinations: Annotated[
+        Combinations, typer.Option(help="Combinations of features: a few, every pair, or every triple.")
+    ] = Combinations.fast,
+    report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/TARGET].")] = None,
+    image: Image = "",
+    _awake: Awake = False,
+    replay: Annotated[Path | None, typer.Option(help="Judge this replay bundle again, offline, without a target.")] = None,
+) -> None:
+    """Judge a batcher by the rules, and write a report."""
+    if replay is not None:
+        from batchproof.commands.replay import replay as judge_again
+
+        end(judge_again(replay))
+    from batchproof.commands.check import CheckOptions
+    from batchproof.commands.check import check as judge
+
+    how = (seed, patience.value, combinations.value)
+    end(judge(CheckOptions(with_image(target, image), profile, rules, claims, known, *how, report)))
+
+
+@app.command(epilog=help_text("diff"))
+def diff(
+    target: Annotated[list[str], typer.Option(help="Give it twice: --target reference --target triton.")],
+    script: Annotated[Path | None, typer.Option(help='A case as JSON: {"config": ..., "script": [...]}.')] = None,
+    seed: Annotated[int, typer.Option(help="Without --script: the first seed of the generated cases.")] = 1,
+    count: Annotated[int, typer.Option(min=1, help="Without --script: how many cases to generate.")] = 10,
+    save: Annotated[Path, typer.Option(help="Folder for the case in which the targets differ.")] = Path("reports/out/diff"),
+) -> None:
+    """Run the same cases on two targets and show the first place where they differ."""
+    from batchproof.commands.diff import diff as compare
+
+    end(compare(target, script, seed, count, save))
+
+
+@app.command("rules", epilog=help_text("rules"))
+def list_rules(
+    patterns: Annotated[list[str] | None, typer.Argument(help="Ids or patterns, such as DB-DELAY-* [default: all].")] = None,
+    profile: Annotated[str, typer.Option(help="List only the rules of this profile.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with every field.")] = False,
+) -> None:
+    """List the rules."""
+    from batchproof.commands.rules import print_rules
+
+    end(print_rules(patterns or (), profile, as_json=as_json))
+
+
+@app.command(epilog=help_text("lint"))
+def lint(configs: Annotated[list[Path], typer.Argument(help="config.pbtxt files.")]) -> None:
+    """Check config.pbtxt files without a server. Only a broken MUST rule makes it fail."""
+    from batchproof.commands.lint import lint_files
+
+    end(lint_files(configs))
+
+
+@app.command(epilog=help_text("mutants"))
+def mutants(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page of docs/ that holds this.")] = False,
+    strength: Annotated[
+        bool, typer.Option("--strength", help="Instead, count the random schedules that it takes to notice each mutant.")
+    ] = False,
+) -> None:
+    """Judge every mutant by every rule and print the matrix. It fails if a kill set is not exact."""
+    if as_json and markdown:
+        misuse("choose one of --json and --markdown")
+    form = "json" if as_json else "markdown" if markdown else "text"
+    if strength:
+        from batchproof.commands.strength import print_strength
+
+        end(print_strength(form))
+    from batchproof.commands.mutants import print_matrix
+
+    end(print_matrix(form))
+
+
+@app.command(epilog=help_text("report"))
+def report(folders: Annotated[list[Path], typer.Argument(help="Report folders, or folders that hold some.")]) -> None:
+    """Print the reports of several targets side by side, as Markdown. It fails if one target is not conformant."""
+    from batchproof.commands.report import print_reports
+
+    end(print_reports(folders))

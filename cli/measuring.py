@@ -1,0 +1,64 @@
+"""Commands that measure: bench, tune, and the laboratory's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from batchproof.cli import app
+from batchproof.cli.options import Awake, Image, Seed, Target, end, with_image
+from batchproof.commands.lab import lab
+from batchproof.exit_status import help_text
+
+app.add_typer(lab, name="lab")
+
+
+@app.command(epilog=help_text("bench"))
+def bench(
+    target: Target = "reference",
+    quick: Annotated[bool, typer.Option("--quick", help="Short runs: under 2 minutes for one model.")] = False,
+    work: Annotated[str, typer.Option(help="The model under load: accelerator, mlp, text, image, or all.")] = "accelerator",
+    only: Annotated[str, typer.Option(help="Only these measurements, separated by commas: static, naive, ...")] = "",
+    slo_p99_ms: Annotated[float, typer.Option(min=0, help="The p99 objective, for measurements that need one.")] = 0.0,
+    price_per_hour: Annotated[float, typer.Option(min=0, help="What an hour of the target's machine costs.")] = 0.0,
+    currency: Annotated[str, typer.Option(help="The currency of that price.")] = "EUR",
+    report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/bench-TARGET].")] = None,
+    image: Image = "",
+    _awake: Awake = False,
+    seed: Seed = 1729,
+) -> None:
+    """Measure how fast a batcher is, and judge it by the gates of the measurements."""
+    from batchproof.commands.bench import Options
+    from batchproof.commands.bench import bench as measure
+
+    asked = (quick, work, only, slo_p99_ms, price_per_hour, currency, report, seed)
+    end(measure(Options(with_image(target, image), *asked)))
+
+
+@app.command(epilog=help_text("tune"))
+def tune(
+    target: Target = "reference",
+    slo_p99_ms: Annotated[float, typer.Option(help="The p99 that users are promised.")] = 100.0,
+    budget_ms: Annotated[float, typer.Option(help="How much of it the network and other queues may take.")] = 10.0,
+    traffic: Annotated[str, typer.Option(help="poisson, bursty, on_off:peak=5, gamma:shape=0.1, a trace file.")] = "poisson",
+    rate: Annotated[float, typer.Option(help="Requests/s to hold [default: the most; for a trace, its own rate].")] = 0.0,
+    work: Annotated[str, typer.Option(help="The model under load: accelerator, mlp, text or image.")] = "accelerator",
+    max_batch: Annotated[str, typer.Option(help="Batch sizes to try [default: 4,8,16,32,64,128].")] = "",
+    max_delay_ms: Annotated[str, typer.Option(help="Queue delays to try [default: 0,1,2,5,10].")] = "",
+    instances: Annotated[int, typer.Option(help="Instances of the model.")] = 1,
+    seconds: Annotated[float, typer.Option(help="The longest verification of one rate [default: 60, quick 15].")] = 0.0,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer candidates.")] = False,
+    out: Annotated[Path, typer.Option(help="Where to write the configuration.")] = Path("config.pbtxt"),
+    report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/tune-TARGET].")] = None,
+    image: Image = "",
+    _awake: Awake = False,
+    seed: Seed = 1729,
+) -> None:
+    """Find the configuration that serves most requests while the p99 stays under the objective less the budget."""
+    from batchproof.commands.tune import TuneOptions
+    from batchproof.commands.tune import tune as search
+
+    asked = (slo_p99_ms, budget_ms, traffic, rate, work, max_batch, max_delay_ms, instances, seconds, quick)
+    end(search(TuneOptions(with_image(target, image), *asked, out, report, seed)))

@@ -1,0 +1,81 @@
+"""Options that several commands share, and what every command has in common: how it ends."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated, NoReturn
+from urllib.parse import quote
+
+import typer
+
+from batchproof.exit_status import ExitStatus, refuse
+
+
+class Combinations(str, Enum):
+    """The same words as `fixtures.combinations.SELECTIONS`, which would be slow to import here."""
+
+    fast = "fast"
+    pairs = "pairs"
+    triples = "triples"
+
+
+class Patience(str, Enum):
+    """The same words as `fixtures.judging.session.PATIENCE`."""
+
+    quick = "quick"
+    normal = "normal"
+    thorough = "thorough"
+
+
+class Base(str, Enum):
+    """The same words as `targets.triton.image.BASES`."""
+
+    auto = "auto"
+    mmdebstrap = "mmdebstrap"
+    host = "host"
+
+
+def end(status: int) -> NoReturn:
+    """End the command with this status."""
+    raise typer.Exit(int(status))
+
+
+def misuse(message: str) -> NoReturn:
+    """End the command because of what stands on its command line; the message says what to change."""
+    end(refuse(message))
+
+
+def with_image(target: str, image: str) -> str:
+    """Return the target's word with this image among its options."""
+    if not image:
+        return target
+    word, _, query = target.partition("?")
+    if word != "triton-docker":
+        misuse(f"--image goes with --target triton-docker, not with --target {target}")
+    if any(option.startswith("image=") for option in query.split("&")):
+        misuse(f"name the image once: by --image or in --target {target}")
+    return f"{word}?" + "&".join(filter(None, [f"image={quote(image, safe='/:@')}", query]))
+
+
+def _keep_awake(context: typer.Context, asked: bool) -> bool:
+    if asked:
+        from batchproof.host.awake import Unable, awake
+
+        try:
+            context.with_resource(awake())
+        except Unable as why:
+            end(refuse(why, ExitStatus.MISUSE))
+    return asked
+
+
+Target = Annotated[
+    str,
+    typer.Option(
+        help="reference, triton, triton-docker, litserve, null, grpc://host:port, http://host:port, module:attribute"
+    ),
+]
+Image = Annotated[str, typer.Option(help="With --target triton-docker: use this image instead of NVIDIA's.")]
+Awake = Annotated[
+    bool, typer.Option("--awake", help="Keep the processors of a virtual machine from sleeping.", callback=_keep_awake)
+]
+Seed = Annotated[int, typer.Option(help="Seed of everything that is random.")]

@@ -1,0 +1,13 @@
+"""`batchproof bench`: measure a target, with a live view."""
+
+from __future__ import annotations
+
+from batchproof.bench.run import Options, run
+from batchproof.exit_status import ExitStatus
+
+__all__ = ["Options", "bench"]
+
+
+def bench(options: Options) -> ExitStatus:
+    """Measure; return the exit status."""
+    return run(options)

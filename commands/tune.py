@@ -1,0 +1,13 @@
+"""`batchproof tune`: find a configuration, and write it as config.pbtxt."""
+
+from __future__ import annotations
+
+from batchproof.bench.tune.command import TuneOptions, run_tune
+from batchproof.exit_status import ExitStatus
+
+__all__ = ["TuneOptions", "tune"]
+
+
+def tune(options: TuneOptions) -> ExitStatus:
+    """Search; return the exit status."""
+    return run_tune(options)

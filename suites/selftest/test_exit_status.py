@@ -1,0 +1,66 @@
+"""Exit statuses under test: one table, and every help text and document says what it says."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+import typer
+
+from batchproof.cli import app
+from batchproof.exit_status import COMMANDS, ExitStatus, help_text, markdown, refuse
+
+ROOT = Path(str(files("batchproof")))
+MARKS = "<!-- exit statuses: what batchproof.exit_status.markdown() returns -->\n", "\n<!-- end of exit statuses -->"
+
+
+def test_each_number_has_one_meaning() -> None:
+    """Numbers, names and meanings are all different, and none of the numbers is one that a shell or pytest uses otherwise."""
+    numbers = [int(status) for status in ExitStatus]
+
+    assert numbers == sorted(set(numbers)) == [0, 1, 2, 4, 5, 75, 130]
+    assert len({status.meaning for status in ExitStatus}) == len(numbers)
+
+
+def declared() -> dict[str, str]:
+    """Return the epilog of every command that the command line declares, by the first word of its name."""
+    group = typer.main.get_command(app)
+    found = {}
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        inner = getattr(command, "commands", {"": command})
+        (found[name],) = {one.epilog for word, one in inner.items() if word != "awake"}  # it ends as what it runs does
+    return found
+
+
+@pytest.mark.parametrize("command", declared())
+def test_help_ends_with_the_statuses(command: str) -> None:
+    """Each command's help ends with the statuses that it can give, out of the table."""
+    epilog = declared()[command]
+
+    assert epilog == help_text(command)
+    assert re.findall(r"^  (\d+) +\S", epilog, re.MULTILINE) == [str(int(status)) for status in COMMANDS[command]]
+    assert max(map(len, epilog.splitlines())) <= 80
+
+
+def test_the_table_knows_the_commands() -> None:
+    """The table has a line for each command that is declared."""
+    assert set(declared()) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("document", ["README.md"])
+def test_documents_show_the_table(document: str) -> None:
+    """Between its marks, a document shows the table as it is; to mend it, copy what is expected here."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+
+    shown = text.partition(MARKS[0])[2].partition(MARKS[1])[0]
+
+    assert shown == markdown()
+
+
+def test_a_refusal_is_one_line_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """Why a command stops is said on standard error under the command's name, and the status is handed on."""
+    assert refuse("no such file") is ExitStatus.MISUSE
+    assert refuse("no server", ExitStatus.UNAVAILABLE) is ExitStatus.UNAVAILABLE
+    assert capsys.readouterr() == ("", "batchproof: no such file\nbatchproof: no server\n")
