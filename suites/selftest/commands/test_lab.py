@@ -73,7 +73,7 @@ def test_the_exit_status_of_punctuality(monkeypatch: pytest.MonkeyPatch, valid: 
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["oracle", "--target", "nonsense"], 4, "batchproof: unknown target 'nonsense'"),
+        (["oracle", "--target", "nonsense"], 2, "batchproof: unknown target 'nonsense'"),
         (["second-opinions", "--json", "/no/such/folder/file"], 2, "No such file or directory: '/no/such/folder/file'"),
         (["punctuality", "--rate", "1e7", "--seconds", "3600"], 2, "more than the 50000000"),
         (["awake", "no-such-program"], 2, "batchproof: cannot run no-such-program"),
@@ -109,6 +109,6 @@ def test_an_interruption_leaves_nothing_behind(number: signal.Signals) -> None:
     process.send_signal(number)
     _, said = process.communicate(timeout=PATIENT)
 
-    assert (process.returncode, said) == (2, "batchproof: interrupted\n")
+    assert (process.returncode, said) == (130, "batchproof: interrupted\n")
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
