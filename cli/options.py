@@ -20,7 +20,7 @@ class Combinations(str, Enum):
 
 
 class Patience(str, Enum):
-    """The same words as `fixtures.judging.session.PATIENCE`."""
+    """The same words as `fixtures.judging.patience.PATIENCE`."""
 
     quick = "quick"
     normal = "normal"

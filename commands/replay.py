@@ -10,7 +10,7 @@ from typing import Any
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.evidence.kinds import Evidence, from_json
 from batchproof.fixtures.judging.catalogue import rules
-from batchproof.fixtures.judging.session import judged
+from batchproof.fixtures.judging.judge import judged
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.fixtures.reporter import shown
 from batchproof.reports import failure

@@ -12,7 +12,8 @@ from collections import Counter
 from itertools import pairwise
 
 from batchproof.fixtures.driving.script import MS, Entered, Queued, Release, Send, Step
-from batchproof.fixtures.judging.session import PATIENCE, Judging
+from batchproof.fixtures.judging.patience import PATIENCE
+from batchproof.fixtures.judging.session import Judging
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets import resolve
 

@@ -19,12 +19,13 @@ from typing import Any
 import pytest
 
 from batchproof.fixtures.judging.catalogue import rules
-from batchproof.fixtures.judging.session import PATIENCE, Judging
+from batchproof.fixtures.judging.patience import PATIENCE
+from batchproof.fixtures.judging.session import Judging
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.reports.reading import read
 from batchproof.targets import resolve
 from batchproof.targets.deadlines import LIMITS_S, TooLate, limit_s, within
-from batchproof.targets.protocol import TargetError, TargetGone
+from batchproof.targets.protocol import TargetError, TargetGone, TargetInfo
 from batchproof.targets.triton import embedded
 from batchproof.targets.triton.owned import OwnTriton
 from batchproof.targets.triton.target import running_triton
@@ -269,7 +270,7 @@ class Dying:
     """A target of ours whose server is gone: it can be started anew."""
 
     restarts = 0
-    info = SimpleNamespace(name="dying", version="1", claims={"faults": True}, sight="witness")
+    info = TargetInfo("dying", "1", "dying", claims={"faults": True})
 
     def restart(self) -> None:
         self.restarts += 1
