@@ -58,12 +58,10 @@ def oracle(
 ) -> None:
     """Compare a target with what the simulator predicts of it."""
     with _one_message():
-        from batchproof.bench.oracle.prediction import SLOWER, UNJUDGED
         from batchproof.bench.oracle.target_validation import print_table
 
         verdicts = print_table(target, base_ms=base_ms, row_ms=row_ms, seconds=seconds, seed=seed)
-    status = ExitStatus.INCONCLUSIVE if verdicts <= {UNJUDGED} else ExitStatus.FINE
-    raise typer.Exit(ExitStatus.FAILED if SLOWER in verdicts else status)
+    raise typer.Exit(_status_of(verdicts))
 
 
 @lab.command(epilog=STATUSES)
@@ -123,8 +121,7 @@ def second_opinions(
         from batchproof.load.second_opinion.rounds import print_agreement
 
         verdicts = print_agreement(target, quick=quick, rounds=rounds, seconds=seconds, json_file=json_file)
-    status = ExitStatus.FINE if verdicts - {"INVALID"} else ExitStatus.INCONCLUSIVE
-    raise typer.Exit(ExitStatus.FAILED if "DIFFERS" in verdicts else status)
+    raise typer.Exit(_status_of(verdicts))
 
 
 @lab.command("simulator-speed", epilog=STATUSES)
@@ -149,6 +146,11 @@ def awake(command: Annotated[list[str], typer.Argument(help="The command and its
         _refuse(f"cannot run {command[0]}: {error.strerror}", ExitStatus.MISUSE)
     except Unable as why:
         _refuse(str(why), ExitStatus.MISUSE)
+
+
+def _status_of(verdicts: set[str]) -> ExitStatus:
+    """One FAIL fails it all; else one PASS is enough, since what is INCONCLUSIVE may be the host's."""
+    return ExitStatus.FAILED if "FAIL" in verdicts else ExitStatus.FINE if "PASS" in verdicts else ExitStatus.INCONCLUSIVE
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from batchproof.bench.fleet import together
 from batchproof.bench.measurement import Bench, Result
 from batchproof.bench.oracle.curve import Curve
 from batchproof.bench.oracle.prediction import (
-    UNJUDGED,
     Prediction,
     compare,
     margin_of,
@@ -31,7 +30,7 @@ from batchproof.load.schedule import poisson
 from batchproof.load.workload import MS, Served, Work
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats import gates
-from batchproof.stats.gates import Decision, at_least
+from batchproof.stats.gates import INCONCLUSIVE, Decision, at_least
 from batchproof.stats.percentile import fewest
 
 SIZES = ((1, 4, 8, 32), (1, 4, 16))  # full, quick
@@ -254,7 +253,7 @@ def _tables(name: str, one: Result) -> list[dict[str, Any]]:
 
 def _note(one: Result) -> str:
     rows = [*one["closed"], *one["open"]]
-    judged = sum(row["oracle"]["verdict"] != UNJUDGED for row in rows)
+    judged = sum(row["oracle"]["verdict"] != INCONCLUSIVE for row in rows)
     if one["findings"]:
         return "; ".join(one["findings"][:SHOWN]) + "."
     return f"{judged} of {len(rows)} points could be compared with their oracle" + (

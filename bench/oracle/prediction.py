@@ -14,6 +14,8 @@ import numpy as np
 from batchproof.bench.oracle.curve import Curve
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.reference_batcher.simulation import NEVER, Simulated, simulate, simulate_closed
+from batchproof.stats import gates
+from batchproof.stats.gates import FAIL, INCONCLUSIVE, at_most
 from batchproof.stats.percentile import percentile
 
 if TYPE_CHECKING:
@@ -27,7 +29,6 @@ MARGINS = {"reference": 0.05, "virtual": 0.05, "triton": 0.15}
 MARGIN = 0.15
 # Waiting grows as 1 / (1 - load): above this a service time that is 1 % off moves the mean by 10 % and more.
 HIGHEST_LOAD = 0.9
-AS_PREDICTED, SLOWER, FASTER, UNJUDGED = "AS PREDICTED", "SLOWER", "FASTER", "UNJUDGED"
 
 
 @dataclass(frozen=True)
@@ -124,11 +125,14 @@ def way(config: BatcherConfig, lone_ns: float, overrun_ns: int) -> int:
 def compare(prediction: Prediction, run: Run, margin: float = MARGIN) -> dict[str, Any]:
     """Hold a measured run against its prediction; JSON data.
 
-    ratios: measured over predicted, of throughput, mean, p50 and p99 (None where either has none). verdict: SLOWER if the
-    mean latency of an open loop, or the throughput of a closed or overloaded one, is worse than predicted by more than
-    `margin` (see MARGINS, `margin_of`); FASTER if it is as much better, which no target can be: the curve is wrong then;
-    UNJUDGED (with `why`) where the run is invalid, the load lies between 0.9 and 1, or not all was answered. finding: what
-    a person should read, empty unless SLOWER or FASTER. lost: the share of its capacity or time that the target loses.
+    ratios: measured over predicted, of throughput, mean, p50 and p99 (None where either has none). What is judged is the
+    mean latency of an open loop, and the throughput of a closed or overloaded one. The same arrivals on both sides leave no
+    sampling noise, so the gate takes the ratio as it is (`gates.figure`), with a margin (`margin_of`) for the rest.
+
+    verdict: PASS as predicted; FAIL slower by more than the margin; INCONCLUSIVE (with `why`) where the run is invalid, the
+    load is between 0.9 and 1, or requests were not answered. It is INCONCLUSIVE too (with a finding) where the run is
+    faster by more than the margin: no target can be, so that the curve is wrong. finding: what a person should read, or
+    empty. lost: the share of its capacity or time that the target loses.
     """
     latency_ns = run.samples.latency_ns
     answered = latency_ns[latency_ns < NEVER]
@@ -141,18 +145,18 @@ def compare(prediction: Prediction, run: Run, margin: float = MARGIN) -> dict[st
     ratios = {name: _ratio(value, getattr(prediction, name)) for name, value in measured.items()}
     saturated = prediction.kind == "closed" or prediction.load > 1
     slowness = _inverse(ratios["throughput"]) if saturated else ratios["mean_ns"]
-    why = _unjudged(prediction, run, slowness, answered.size, saturated=saturated)
-    verdict, finding = UNJUDGED if why else AS_PREDICTED, ""
+    why = _no_ground(prediction, run, slowness, answered.size, saturated=saturated)
+    low, high = 1 / (1 + margin), 1 + margin
+    verdict, finding = gates.figure(None if why else slowness, at_most(high)).verdict, ""
     lost = 1 - 1 / slowness if slowness else None
     if not why and slowness:
         what = "requests per second are" if saturated else "answers take"
         ratio = 1 / slowness if saturated else slowness
-        low, high = 1 / (1 + margin), 1 + margin
         said = f"{what} {ratio:.2f} times what the same load gives in the simulator (allowed: {low:.2f} to {high:.2f})"
-        if slowness > high:
-            verdict, finding = SLOWER, f"loses {lost:.0%} somewhere: {said}"
+        if verdict == FAIL:
+            finding = f"loses {lost:.0%} somewhere: {said}"
         elif slowness < low:
-            verdict, finding = FASTER, f"faster than its own service times allow, so these are wrong: {said}"
+            verdict, finding = INCONCLUSIVE, f"faster than its own service times allow, so these are wrong: {said}"
     predicted = prediction.summary()
     return {"verdict": verdict, "why": why, "finding": finding, "lost": lost, "margin": margin} | {
         "ratios": ratios,
@@ -204,7 +208,7 @@ def _inverse(ratio: float | None) -> float | None:
     return 1 / ratio if ratio else None
 
 
-def _unjudged(prediction: Prediction, run: Run, slowness: float | None, answered: int, *, saturated: bool) -> str:
+def _no_ground(prediction: Prediction, run: Run, slowness: float | None, answered: int, *, saturated: bool) -> str:
     if not run.validity.valid:
         return f"the run is invalid: {'; '.join(run.validity.reasons)}"
     if slowness is None:

@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 
 from batchproof.bench.oracle.curve import Curve
-from batchproof.bench.oracle.prediction import UNJUDGED, compare, margin_of, overrun, predict, predict_closed, way
+from batchproof.bench.oracle.prediction import compare, margin_of, overrun, predict, predict_closed, way
 from batchproof.host.clock import Clock
 from batchproof.load.runs import Run, closed_loop, open_loop, until_valid
 from batchproof.load.schedule import Schedule, constant, poisson
 from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.stats.gates import INCONCLUSIVE, PASS
 from batchproof.targets import resolve
 from batchproof.targets.lifecycle import finish
 from batchproof.targets.protocol import Request, Target
@@ -97,7 +98,7 @@ def _trusted(found: dict[str, Any], *calibrations: Run) -> dict[str, Any]:
     """What was predicted from an invalid calibration judges nobody."""
     if all(run.valid for run in calibrations):
         return found
-    return found | {"verdict": UNJUDGED, "finding": "", "why": found["why"] or "the runs that calibrate it are invalid"}
+    return found | {"verdict": INCONCLUSIVE, "finding": "", "why": found["why"] or "the runs that calibrate it are invalid"}
 
 
 def print_table(
@@ -127,7 +128,7 @@ def print_table(
             print(f"| {one['delay_ns'] / MS:g} | {one['asked']} | {added} | {ratios} | {one['verdict']} |", flush=True)
             verdicts.add(one["verdict"])
             notes += [f"{one['asked']}, {one['delay_ns'] / MS:g} ms: {one['finding'] or one['why']}"] * (
-                one["verdict"] != "AS PREDICTED"
+                one["verdict"] != PASS
             )
     finally:
         target.close()

@@ -1,8 +1,8 @@
 """Theory against simulation: `batchproof lab theory` prints the table.
 
 Each scenario is simulated with 20 independent seeds; the means of the 20 runs are independent, so their own spread gives the
-Monte-Carlo error. A scenario disagrees if theory is further away than t(19 degrees, two-sided 1e-5) = 5.95 such errors. Of
-tables with a hundred numbers that are all right, fewer than 1 in 1000 would show one that disagrees.
+Monte-Carlo error (`gates.agrees`). A row fails if theory is outside the interval of the mean; a correct row fails with one
+seed in 100,000. So a table with a hundred correct rows shows a FAIL with fewer than 1 seed in 1000.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ import numpy as np
 from batchproof.bench.oracle import chains, theory
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.reference_batcher.simulation import Simulated, simulate, simulate_closed
+from batchproof.stats import gates
+from batchproof.stats.gates import PASS, Answer, within
 from batchproof.stats.percentile import percentile
 
 SEEDS = 20
-CRITICAL = 5.95  # Student t, 19 degrees of freedom, two-sided 1e-5
+CONFIDENCE = 1 - 0.5e-5  # one-sided: 5.95 standard errors of 20 runs
 REQUESTS = 50_000
 WARM = 1500  # requests that come before: until the queue has forgotten that it began empty
 TAIL = 50  # requests that come after: the last of all wait for company that does not come
@@ -43,7 +45,10 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Row:
-    """One number on both sides: ns, or rows of a batch (`batch`). error: of the simulated mean, one sigma."""
+    """One number on both sides: ns, rows of a batch (`batch`) or requests/s (`rate`).
+
+    error: one standard error of the simulated mean. verdict: PASS if the simulation does not refute the theory.
+    """
 
     what: str
     at: str
@@ -51,12 +56,7 @@ class Row:
     theory: float
     simulated: float
     error: float
-
-    @property
-    def agrees(self) -> bool:
-        """Theory lies within the simulation's own error."""
-        floor = SLACK * self.theory if self.name == "batch" else ROUNDING
-        return abs(self.simulated - self.theory) <= CRITICAL * self.error + floor
+    verdict: Answer
 
     @property
     def sigmas(self) -> float:
@@ -88,7 +88,9 @@ def rows(scenario: Scenario, seed: int, requests: int = REQUESTS) -> list[Row]:
     for name, expected in scenario.theory.items():
         values = [run[name] for run in runs]
         error = statistics.stdev(values) / SEEDS**0.5
-        found.append(Row(scenario.what, scenario.at, name, expected, statistics.fmean(values), error))
+        rounding = SLACK * expected if name == "batch" else ROUNDING
+        verdict = gates.agrees(values, expected, CONFIDENCE, rounding).verdict
+        found.append(Row(scenario.what, scenario.at, name, expected, statistics.fmean(values), error, verdict))
     return found
 
 
@@ -102,7 +104,8 @@ def closed_rows(rounds: int = 500, max_batch: int = 8) -> list[Row]:
         last = first + (len(starts) // 2 // CYCLE) * CYCLE
         served = float(sizes[first:last].sum()) / float(starts[last] - starts[first]) * 1e9
         exact = theory.closed_loop(clients, BASE_NS, ROW_NS, max_batch)
-        found.append(Row("closed loop", f"{clients} clients, M {max_batch}", "rate", exact, served, 0.0))
+        verdict = gates.figure(served, within(exact - ROUNDING, exact + ROUNDING)).verdict
+        found.append(Row("closed loop", f"{clients} clients, M {max_batch}", "rate", exact, served, 0.0, verdict))
     return found
 
 
@@ -185,20 +188,20 @@ def _means(steady: chains.Steady) -> dict[str, float]:
 
 
 def print_table(requests: int = REQUESTS, seed: int = 1729) -> int:
-    """Print the table as Markdown; return how many rows disagree.
+    """Print the table as Markdown; return how many rows fail.
 
     requests: in each of the 20 simulations of a scenario.
     """
     print(f"20 seeds of {requests} requests a scenario, seed {seed}; tau(b) = 2 ms + 0.2 ms b, M/D/1: 2 ms")
-    print("\n| queue | at | what | theory | simulated | +- 1 sigma | sigmas apart |\n|---|---|---|---|---|---|---|")
+    print("\n| queue | at | what | theory | simulated | +- 1 sigma | sigmas apart | verdict |\n" + "|---" * 8 + "|")
     wrong = 0
     for row in _all(seed, requests):
-        wrong += not row.agrees
+        wrong += row.verdict != PASS
         unit = {"batch": 1.0, "rate": 1.0}.get(row.name, MS)
         name = {"batch": "rows of a batch", "rate": "requests/s"}.get(row.name, f"{row.name}, ms")
         figures = " | ".join(f"{value / unit:.4f}" for value in (row.theory, row.simulated, row.error))
-        print(f"| {row.what} | {row.at} | {name} | {figures} | {row.sigmas:+.1f}{'' if row.agrees else ' DISAGREES'} |")
-    print(f"\n{wrong} rows disagree (threshold {CRITICAL} sigmas)")
+        print(f"| {row.what} | {row.at} | {name} | {figures} | {row.sigmas:+.1f} | {row.verdict} |")
+    print(f"\n{wrong} rows fail (confidence of each: {CONFIDENCE:.6f})")
     return wrong
 
 

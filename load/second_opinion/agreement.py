@@ -11,7 +11,9 @@ import numpy as np
 
 from batchproof.load.runs import Run
 from batchproof.load.second_opinion.opinion import Opinion
+from batchproof.stats import gates
 from batchproof.stats.arrays import NEVER, Ints
+from batchproof.stats.gates import FAIL, INCONCLUSIVE, PASS, Answer, within
 from batchproof.stats.percentile import percentile
 
 THROUGHPUT, P50 = 0.05, 0.10  # of ours: more than this is a difference that must be explained
@@ -76,7 +78,9 @@ class Pair:
 class Judged:
     """All rounds of one comparison. Ratios are theirs to ours, the median of the valid rounds.
 
-    verdict: AGREES, EXPLAINED, DIFFERS, or INVALID if no round was valid.
+    verdict: PASS (they agree, or `why` explains the difference), FAIL (nothing explains it), INCONCLUSIVE (no round was
+    valid, and `why` says why). The medians are taken as they are (`gates.figure`): so few rounds have no interval, and the
+    tolerance has room for their noise.
     """
 
     name: str
@@ -89,7 +93,7 @@ class Judged:
     p50: float | None
     p99: float | None
     service_p50: float | None
-    verdict: str
+    verdict: Answer
     why: str
 
     def facts(self) -> Mapping[str, Any]:
@@ -118,28 +122,32 @@ def _judged(group: Sequence[Pair]) -> Judged:
     if good:
         verdict, why = _verdict(first, throughput, p50, service)
     else:
-        verdict, why = "INVALID", group[0].reasons[0]
+        verdict, why = INCONCLUSIVE, f"no valid round: {group[0].reasons[0]}"
     name, tool = first.name, first.theirs.tool
     return Judged(name, tool, len(group), len(good), ours, theirs, throughput, p50, p99, service, verdict, why)
 
 
-def _verdict(pair: Pair, throughput: float | None, p50: float | None, service: float | None) -> tuple[str, str]:
-    """p99 is not judged: of a few thousand requests in a queue it is no number to compare two runs by."""
-    if throughput is None or abs(throughput - 1) > THROUGHPUT:
-        return "DIFFERS", "not the same throughput: see whether either had too little processor time"
+def _verdict(pair: Pair, throughput: float | None, p50: float | None, service: float | None) -> tuple[Answer, str]:
+    """p99 is not judged: in a queue, that of a few thousand requests differs too much between two runs."""
+    if not _near(throughput, THROUGHPUT):
+        return FAIL, "not the same throughput: see whether either had too little processor time"
     if not pair.latency:
-        return "AGREES", ""
-    if p50 is not None and abs(p50 - 1) <= P50:
-        return "AGREES", ""
-    near = service is not None and abs(service - 1) <= P50
+        return PASS, ""
+    if _near(p50, P50):
+        return PASS, ""
+    near = _near(service, P50)
     if near and pair.theirs.clock == "send":
-        return "EXPLAINED", f"its clock starts at the actual send: against our service latency its p50 is {service:.2f}"
+        return PASS, f"explained: its clock starts at the actual send: against our service latency its p50 is {service:.2f}"
     if near:
-        return "EXPLAINED", f"it sends later than ours: from the actual send on its p50 is {service:.2f} of ours"
+        return PASS, f"explained: it sends later than ours: from the actual send on its p50 is {service:.2f} of ours"
     if p50 is None:
-        return "DIFFERS", "there is no p50 to compare"
+        return FAIL, "there is no p50 to compare"
     seen = "unknown" if service is None else f"{service:.2f}"
-    return "DIFFERS", f"p50 {p50:.2f} of ours; from the actual send {seen}: nothing here explains it"
+    return FAIL, f"p50 {p50:.2f} of ours; from the actual send {seen}: nothing here explains it"
+
+
+def _near(ratio: float | None, tolerance: float) -> bool:
+    return gates.figure(ratio, within(1 - tolerance, 1 + tolerance)).verdict == PASS
 
 
 def lines(judged: Iterable[Judged]) -> list[str]:

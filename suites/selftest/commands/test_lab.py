@@ -27,7 +27,7 @@ def lab(*arguments: str) -> Result:
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        (["oracle", "--target", "virtual", "--base-ms", "2", "--row-ms", "0.2", "--seconds", "0.3"], "AS PREDICTED"),
+        (["oracle", "--target", "virtual", "--base-ms", "2", "--row-ms", "0.2", "--seconds", "0.3"], "| PASS |"),
         (["simulator-speed", "--requests", "300"], "closed loop, M 32, 64 clients"),
     ],
 )
@@ -40,7 +40,7 @@ def test_a_verb_prints_its_table(arguments: list[str], shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("verdicts", "status"),
-    [({"AS PREDICTED"}, 0), ({"AS PREDICTED", "SLOWER"}, 1), ({"UNJUDGED"}, 75), ({"UNJUDGED", "AS PREDICTED"}, 0)],
+    [({"PASS"}, 0), ({"PASS", "FAIL"}, 1), ({"INCONCLUSIVE"}, 75), ({"INCONCLUSIVE", "PASS"}, 0)],
     ids=lambda value: "-".join(sorted(value)) if isinstance(value, set) else str(value),
 )
 def test_the_oracle_s_exit_status(monkeypatch: pytest.MonkeyPatch, verdicts: set[str], status: int) -> None:
@@ -52,7 +52,7 @@ def test_the_oracle_s_exit_status(monkeypatch: pytest.MonkeyPatch, verdicts: set
 
 @pytest.mark.parametrize(
     ("verdicts", "status"),
-    [({"AGREES", "EXPLAINED"}, 0), ({"AGREES", "DIFFERS"}, 1), ({"INVALID"}, 75), (set(), 75)],
+    [({"PASS", "INCONCLUSIVE"}, 0), ({"PASS", "FAIL"}, 1), ({"INCONCLUSIVE"}, 75), (set(), 75)],
     ids=lambda value: "-".join(sorted(value)) if isinstance(value, set) else str(value),
 )
 def test_the_exit_status_of_second_opinions(monkeypatch: pytest.MonkeyPatch, verdicts: set[str], status: int) -> None:

@@ -48,7 +48,7 @@ def test_the_virtual_target_is_as_predicted(more: dict[str, int]) -> None:
     found = compare(told, run, 0.0)
 
     assert run.samples.latency_ns.tolist() == told.simulated.latency_ns.tolist()
-    assert found["verdict"] == "AS PREDICTED"
+    assert found["verdict"] == "PASS"
     assert found["ratios"]["mean_ns"] == found["ratios"]["p50_ns"] == 1.0
     assert found["ratios"]["throughput"] == pytest.approx(1.0, rel=0.001), "an answer in the very last nanosecond"
     assert told.refused == np.count_nonzero(~run.samples.answered)
@@ -59,11 +59,11 @@ def test_a_target_that_loses_time_is_named() -> None:
     told = predict(BatcherConfig(max_batch_size=8), CURVE, LOAD.due_ns)
     slow, same, fast = (compare(told, _run(told, factor)) for factor in (1 / 0.7, 1.1, 0.7))
 
-    assert (slow["verdict"], same["verdict"], fast["verdict"]) == ("SLOWER", "AS PREDICTED", "FASTER")
+    assert (slow["verdict"], same["verdict"], fast["verdict"]) == ("FAIL", "PASS", "INCONCLUSIVE")
     assert slow["finding"].startswith("loses 30% somewhere: answers take 1.43 times")
     assert (same["finding"], slow["lost"]) == ("", pytest.approx(0.3, abs=0.001))
     assert "these are wrong" in fast["finding"]
-    assert compare(told, _run(told, 1.1), margin_of("reference"))["verdict"] == "SLOWER"
+    assert compare(told, _run(told, 1.1), margin_of("reference"))["verdict"] == "FAIL"
     assert (margin_of("triton-docker"), margin_of("somebody:else"), margin_of("virtual")) == (0.15, 0.15, 0.05)
 
 
@@ -73,13 +73,13 @@ def test_a_closed_loop_is_judged_by_its_rate() -> None:
     over = predict(config, CURVE, poisson(1.5 * CAPACITY, 0.5, 11).due_ns)
     for told in (predict_closed(config, CURVE, 16, 4000), over):
         found = compare(told, _run(told, 1 / 0.7))
-        assert found["verdict"] == "SLOWER"
+        assert found["verdict"] == "FAIL"
         assert found["finding"].startswith("loses 30% somewhere: requests per second are 0.70 times")
     assert predict_closed(config, CURVE, 16, 4000).throughput == pytest.approx(CAPACITY, rel=0.01)
 
 
 def test_what_cannot_be_judged_is_not() -> None:
-    """Invalid runs, loads near capacity, missing answers: UNJUDGED, with the reason."""
+    """Invalid runs, loads near capacity, missing answers: INCONCLUSIVE, with the reason."""
     config = BatcherConfig(max_batch_size=8)
     told, near = (predict(config, CURVE, poisson(load * CAPACITY, 1.0, 11, exact=True).due_ns) for load in (0.7, 0.96))
     found = [
@@ -88,7 +88,7 @@ def test_what_cannot_be_judged_is_not() -> None:
         compare(told, _run(told, 2, outcome="lost")),
     ]
 
-    assert [one["verdict"] for one in found] == ["UNJUDGED"] * 3
+    assert [one["verdict"] for one in found] == ["INCONCLUSIVE"] * 3
     assert [one["finding"] for one in found] == [""] * 3
     assert found[0]["why"] == "the run is invalid: the host stood still"
     assert "near to capacity" in found[1]["why"]

@@ -42,22 +42,22 @@ def test_a_target_against_its_oracle(monkeypatch: pytest.MonkeyPatch, capsys: py
 
     assert [one["asked"] for one in good] == ["16 clients", "load 0.3", "load 0.6", "load 0.8", "load 0.9"] * 2
     assert [one["delay_ns"] for one in good] == [0] * 5 + [MS] * 5
-    assert {one["verdict"] for one in good} == {"AS PREDICTED"}
+    assert {one["verdict"] for one in good} == {"PASS"}
     assert {one["overrun_ns"] // 1000 for one in good} == {one["way_ns"] // 1000 for one in good} == {0}
-    assert (slow["verdict"], slow["finding"].partition(":")[0]) == ("SLOWER", "loses 33% somewhere")
+    assert (slow["verdict"], slow["finding"].partition(":")[0]) == ("FAIL", "loses 33% somewhere")
 
-    for target, verdict in ((VirtualTarget, "AS PREDICTED"), (_Slow, "SLOWER")):
+    for target, verdict in ((VirtualTarget, "PASS"), (_Slow, "FAIL")):
         monkeypatch.setattr(validation, "resolve", lambda _word, target=target: full(target()))
         monkeypatch.setattr(validation, "DELAY_SHARES", (0.0,))
         assert verdict in validation.print_table(base_ms=2, row_ms=0.2, seconds=0.3)
-    assert "SLOWER" in capsys.readouterr().out
+    assert "FAIL" in capsys.readouterr().out
 
-    found, bad = {"verdict": "SLOWER", "finding": "loses", "why": ""}, SimpleNamespace(valid=False)
+    found, bad = {"verdict": "FAIL", "finding": "loses", "why": ""}, SimpleNamespace(valid=False)
     assert validation._trusted(found, SimpleNamespace(valid=True)) == found
-    assert validation._trusted(found, bad)["verdict"] == "UNJUDGED", "its calibration was no measurement"
+    assert validation._trusted(found, bad)["verdict"] == "INCONCLUSIVE", "its calibration was no measurement"
 
 
-@pytest.mark.parametrize(("noisy", "verdict"), [(2, "AS PREDICTED"), (9, "UNJUDGED")])
+@pytest.mark.parametrize(("noisy", "verdict"), [(2, "PASS"), (9, "INCONCLUSIVE")])
 def test_what_is_invalid_is_measured_again(monkeypatch: pytest.MonkeyPatch, noisy: int, verdict: str) -> None:
     """So many times and no more: a valid run is then judged, and of nothing but invalid ones the last is not."""
     monkeypatch.setattr(validation, "ATTEMPTS", 3)

@@ -8,6 +8,7 @@ import pytest
 
 from batchproof.bench.oracle import chains
 from batchproof.bench.oracle import theory_validation as validation
+from batchproof.stats.gates import FAIL, PASS
 
 TAU = validation.service_times(8)
 
@@ -21,28 +22,28 @@ def test_theory_and_simulation_agree() -> None:
     found = opened + validation.closed_rows(50)
 
     assert len(found) > 80
-    assert [row for row in found if not row.agrees] == []
+    assert [row for row in found if row.verdict != PASS] == []
     told = {row.what: row.theory for row in found}
     assert len(told) == 8
 
 
 @pytest.mark.parametrize(("name", "attribute"), [("mean", "mean_ns"), ("batch", "mean_batch")])
 def test_a_wrong_theory_is_seen(name: str, attribute: str) -> None:
-    """The check has power: three percent off, or the delay forgotten, and it disagrees."""
+    """The check has power: three percent off, or the delay forgotten, and the row fails."""
     scenario = next(one for one in validation.scenarios() if one.at == "load 0.3, 1 ms")
     off = replace(scenario, theory={name: scenario.theory[name] * 1.03})
     forgot = replace(scenario, theory={name: getattr(chains.bulk(scenario.rate, TAU, 8), attribute)})
 
-    assert all(row.agrees for row in validation.rows(scenario, 7, 3000))
-    assert not any(row.agrees for one in (off, forgot) for row in validation.rows(one, 7, 3000))
+    assert {row.verdict for row in validation.rows(scenario, 7, 3000)} == {PASS}
+    assert {row.verdict for one in (off, forgot) for row in validation.rows(one, 7, 3000)} == {FAIL}
 
 
 def test_the_table_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """It counts what disagrees."""
+    """It counts the rows that fail."""
     scenario = next(validation.scenarios())
     monkeypatch.setattr(validation, "scenarios", lambda: iter([scenario]))
     assert validation.print_table(2000) == 0
     assert "| one at a time (M/D/1) | load 0.5 | p99, ms | 8.6725 |" in capsys.readouterr().out
     monkeypatch.setattr(validation, "scenarios", lambda: iter([replace(scenario, theory={"mean": 9e9})]))
     assert validation.print_table(2000) == 1
-    assert "DISAGREES" in capsys.readouterr().out
+    assert "| FAIL |" in capsys.readouterr().out

@@ -54,13 +54,13 @@ def side(
 @pytest.mark.parametrize(
     ("ours", "theirs", "verdict", "why"),
     [
-        (side(), side(104.0, 10.9), "AGREES", ""),
-        (side(), side(94.0), "DIFFERS", "not the same throughput"),
-        (side(100.0, 10.0, 8.0), side(100.0, 8.1), "EXPLAINED", "starts at the actual send: .* 1.01"),
-        (side(100.0, 10.0, 9.5), side(100.0, 12.0, 9.6, clock="schedule"), "EXPLAINED", "sends later than ours"),
-        (side(), side(100.0, 7.0), "DIFFERS", "p50 0.70 of ours; from the actual send 0.70: nothing here explains it"),
-        (side(why="stalled"), side(10.0), "INVALID", "ours: stalled"),
-        (side(), Side.nothing("tool", "it hung"), "INVALID", "it hung"),
+        (side(), side(104.0, 10.9), "PASS", ""),
+        (side(), side(94.0), "FAIL", "not the same throughput"),
+        (side(100.0, 10.0, 8.0), side(100.0, 8.1), "PASS", "explained: its clock starts at the actual send: .* 1.01"),
+        (side(100.0, 10.0, 9.5), side(100.0, 12.0, 9.6, clock="schedule"), "PASS", "explained: it sends later than ours"),
+        (side(), side(100.0, 7.0), "FAIL", "p50 0.70 of ours; from the actual send 0.70: nothing here explains it"),
+        (side(why="stalled"), side(10.0), "INCONCLUSIVE", "no valid round: ours: stalled"),
+        (side(), Side.nothing("tool", "it hung"), "INCONCLUSIVE", "it hung"),
     ],
     ids=["near", "slower", "clock", "late", "unexplained", "invalid", "nothing"],
 )
@@ -80,5 +80,5 @@ def test_invalid_rounds_do_not_count() -> None:
 
     first, second = agreement([bad, good, offline, bad])
 
-    assert (first.verdict, first.rounds, first.valid, first.throughput) == ("AGREES", 3, 1, 1.01)
-    assert (second.verdict, second.p50, second.service_p50) == ("AGREES", None, None)
+    assert (first.verdict, first.rounds, first.valid, first.throughput) == ("PASS", 3, 1, 1.01)
+    assert (second.verdict, second.p50, second.service_p50) == ("PASS", None, None)
