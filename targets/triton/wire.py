@@ -1,9 +1,8 @@
-"""How bytes reach a Triton: tritonclient over gRPC or HTTP, and the metrics endpoint. One protocol, two wires."""
+"""How bytes reach a Triton: tritonclient over gRPC or HTTP. One protocol, two wires."""
 
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
 import re
 import threading
@@ -16,6 +15,7 @@ import numpy as np
 
 from batchproof.targets.deadlines import TooLate, limit_s, more_time
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, Unsupported
+from batchproof.targets.triton.metrics import Metrics
 
 ASKED_S = 1.0  # for a call whose answer nobody waits for to have reached the server
 CLIENTS = 128  # requests under way at once over HTTP: each takes a thread
@@ -30,7 +30,6 @@ KINDS = (
 )
 LATE = r"deadline exceeded|timed out"
 STATUSES = {"400": "INVALID_ARGUMENT", "404": "NOT_FOUND", "500": "INTERNAL", "501": "UNIMPLEMENTED", "503": "UNAVAILABLE"}
-REASONS = {"REJECTED": "expired", "CANCELED": "cancelled", "BACKEND": "failed"}
 
 
 def refusal(error: BaseException) -> Refused:
@@ -46,51 +45,6 @@ def proto_json(proto: Any) -> str:
     from google.protobuf import json_format
 
     return str(json_format.MessageToJson(proto, preserving_proto_field_name=True))
-
-
-class Metrics:
-    """Reads the pending-request gauge from the metrics endpoint."""
-
-    def __init__(self, address: str) -> None:
-        self._address = address
-        self._connection: http.client.HTTPConnection | None = None
-        self._lock = threading.Lock()
-
-    def pending(self, model: str) -> int:
-        """Return `nv_inference_pending_request_count` of the model; TargetError if it cannot be read."""
-        pattern = re.compile(rf'^nv_inference_pending_request_count{{[^}}]*model="{re.escape(model)}"[^}}]*}} (\S+)$', re.M)
-        match = pattern.search(self._text())
-        return int(float(match[1])) if match else 0
-
-    def failures(self, model: str) -> dict[str, int]:
-        """Return the model's failed requests by reason: `expired`, `cancelled`, `failed`."""
-        counts = dict.fromkeys(REASONS.values(), 0)
-        pattern = re.compile(rf'^nv_inference_request_failure{{([^}}]*model="{re.escape(model)}"[^}}]*)}} (\S+)$', re.M)
-        for labels, value in pattern.findall(self._text()):
-            reason = re.search(r'reason="(\w+)"', labels)
-            if reason and reason[1] in REASONS:
-                counts[REASONS[reason[1]]] += int(float(value))
-        return counts
-
-    def _text(self) -> str:
-        with self._lock:
-            for again in (True, False):
-                try:
-                    if self._connection is None:
-                        self._connection = http.client.HTTPConnection(self._address, timeout=limit_s("CALL_S"))
-                    self._connection.request("GET", "/metrics")
-                    return self._connection.getresponse().read().decode("utf-8", "replace")
-                except (OSError, http.client.HTTPException) as error:
-                    self._connection = None
-                    if not again:
-                        where = f"http://{self._address}/metrics"
-                        raise TargetError(f"no metrics at {where} ({error}): name their port with ?metrics=PORT") from None
-        raise AssertionError
-
-    def close(self) -> None:
-        """Hang up."""
-        if self._connection is not None:
-            self._connection.close()
 
 
 class Wire(ABC):
