@@ -1,0 +1,1 @@
+"""`batchproof new`: skeletons of what people add to the project, or beside it."""
