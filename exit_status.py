@@ -51,6 +51,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "report": _and(ExitStatus.FAILED, ExitStatus.NOTHING, ExitStatus.INCONCLUSIVE),
         "witness": _and(ExitStatus.UNAVAILABLE),
         "image": _and(ExitStatus.UNAVAILABLE),
+        "new": _and(),
         "lab": tuple(ExitStatus),
     }
 )

@@ -27,6 +27,7 @@ def check(
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/TARGET].")] = None,
     image: Image = "",
     _awake: Awake = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every rule.")] = False,
     replay: Annotated[Path | None, typer.Option(help="Judge this replay bundle again, offline, without a target.")] = None,
 ) -> None:
     """Judge a batcher by the rules, and write a report."""
@@ -38,7 +39,7 @@ def check(
     from batchproof.commands.check import check as judge
 
     how = (seed, patience.value, combinations.value)
-    end(judge(CheckOptions(with_image(target, image), profile, rules, claims, known, *how, report)))
+    end(judge(CheckOptions(with_image(target, image), profile, rules, claims, known, *how, report, verbose)))
 
 
 @app.command(epilog=help_text("diff"))

@@ -1,4 +1,4 @@
-"""Commands that prepare a target: witness, image build."""
+"""Commands that prepare what others need: witness, image build, new rule."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from batchproof.cli import app
 from batchproof.cli.options import Base, end
 from batchproof.exit_status import help_text
 
+news = typer.Typer(no_args_is_help=True, help="Skeletons of what people add: see CONTRIBUTING.md.")
+app.add_typer(news, name="new")
 images = typer.Typer(no_args_is_help=True, help="Images for --target triton-docker.")
 app.add_typer(images, name="image")
 
@@ -37,3 +39,19 @@ def build_image(
     from batchproof.commands.image import print_build
 
     end(print_build(tag, base.value))
+
+
+@news.callback()
+def _news() -> None:
+    """Keep each kind a command of its own."""
+
+
+@news.command("rule", epilog=help_text("new"))
+def new_rule(
+    area: Annotated[str, typer.Argument(help="The area that the rule belongs to, such as SIZE or DB-TIMEOUT.")],
+    checkout: Annotated[Path, typer.Option(help="A checkout of this project.")] = Path(),
+) -> None:
+    """Add the skeleton of a rule: its entry, test, checker, cases and mutant. Say what is still missing."""
+    from batchproof.commands.new.rule import print_new_rule
+
+    end(print_new_rule(area, checkout))

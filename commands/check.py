@@ -22,11 +22,13 @@ class CheckOptions:
     patience: str = "normal"
     combinations: str = "fast"
     report: Path | None = None
+    verbose: bool = False
 
     def for_pytest(self) -> list[str]:
         """Return the same as options of the pytest plugin."""
-        given = {name: value for name, value in vars(self).items() if value not in (None, "")}
-        return [f"--{name if name == 'target' else f'bp-{name}'}={value}" for name, value in given.items()]
+        given = {name: value for name, value in vars(self).items() if value not in (None, "", False)}
+        named = {"target" if name == "target" else f"bp-{name}": value for name, value in given.items()}
+        return [f"--{name}" if value is True else f"--{name}={value}" for name, value in named.items()]
 
 
 def check(options: CheckOptions) -> ExitStatus:

@@ -14,6 +14,7 @@ from pathlib import Path
 from string import Template
 
 from batchproof import __version__
+from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.judging.catalogue import Rule, rules
 from batchproof.fixtures.judging.checkers import AREAS, checkers
 
@@ -176,13 +177,17 @@ def _after_case(text: str, area: str) -> int:
     return sum(len(line) for line in text.splitlines(keepends=True)[: last.end_lineno])
 
 
-def print_new_rule(area: str, root: Path) -> str:
-    """Write the skeleton, and return what a person has to do next, as text."""
-    id_, written = new_rule(area, root)
+def print_new_rule(area: str, root: Path) -> ExitStatus:
+    """Write the skeleton, and print what a person has to do next."""
+    try:
+        id_, written = new_rule(area, root)
+    except (NewRuleError, OSError) as why:
+        return refuse(why)
     steps = [f"{one.path.relative_to(root)}:{one.line}: {one.todo}" for one in written]
     steps += [
         "suites/selftest/frozen_ids.toml: the line that the selftest prints, once the title is settled",
         "docs/coverage.md, CHANGELOG.md: what is new",
         "pytest suites/selftest/fixtures/judging suites/selftest/reference_batcher/test_mutants.py, until it passes",
     ]
-    return "\n".join([f"{id_} has been added. What is still missing:", *(f"{n:>3}. {s}" for n, s in enumerate(steps, 1))])
+    print("\n".join([f"{id_} has been added. What is still missing:", *(f"{n:>3}. {s}" for n, s in enumerate(steps, 1))]))
+    return ExitStatus.FINE
