@@ -45,7 +45,7 @@ def test_as_fast_as_simulated(loads, judge, seed):
                 Part("arrivals", model, 9 * APART_NS + due_ns),
             )
             curve = Curve((1, 8), (max(1, one.p50_ns), max(1, full.p50_ns)))
-            told_ns = simulate(CONFIG, due_ns, curve.table(8)).latency_ns
-            yield from (one, full, replace(measured, predicted_ns=round(told_ns.mean())))
+            simulated_ns = simulate(CONFIG, due_ns, curve.table(8)).latency_ns
+            yield from (one, full, replace(measured, simulated_mean_ns=round(simulated_ns.mean())))
 
     judge(loads.trial(arrivals(), SLOW))
