@@ -1,0 +1,154 @@
+"""The documents: what they link to, run and name exists, and the pages that people read first stay short."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import typer.main
+
+from batchproof.cli import app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import click
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
+ROOMS = "bench|commands|docs|fixtures|host|load|reference_batcher|reports|stats|suites|targets"
+MOST_WORDS = {"README.md": 2400, "docs/performance.md": 1500, "docs/load.md": 1000}
+INSTALLS = re.compile(r"pip install [^\n]*(?:batchproof(?!-)\b|'?\"?\.(?:\[|\s|$))")
+FENCE = "```"
+
+pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="no docs here: the documentation is not installed")
+
+
+def prose(text: str) -> str:
+    """Return a page without its blocks of code."""
+    return "".join(text.split(FENCE)[::2])
+
+
+def anchors(text: str) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", prose(text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def dead_links(page: Path, text: str) -> list[str]:
+    """Return the relative links of a page that lead to no file, or to no heading in it."""
+    dead = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose(text)):
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if "://" in link:
+            continue
+        if not target.exists() or (anchor and anchor not in anchors(target.read_text(encoding="utf-8"))):
+            dead.append(link)
+    return dead
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """Yield the words of each `batchproof ...` in the console blocks of a page, without comments."""
+    for block in re.findall(rf"^ *{FENCE}(?:console|sh|yaml)\n(.*?){FENCE}", text, re.MULTILINE | re.DOTALL):
+        for line in block.splitlines():
+            for command in re.findall(r"(?:^\$ |[ /(])batchproof ((?!batchproof)[a-z].*)", line.partition(" #")[0]):
+                yield command.split()
+
+
+@cache
+def command_line() -> click.Command:
+    """The whole command line."""
+    return typer.main.get_command(app)
+
+
+def unknown_words(words: list[str]) -> list[str]:
+    """Return the verbs and options of a command that the command line does not have."""
+    command = command_line()
+    while words and (inner := getattr(command, "commands", None)):
+        verb, *words = words
+        if verb not in inner:
+            return [verb]
+        command = inner[verb]
+    if "command" in {parameter.name for parameter in command.params}:  # `lab awake COMMAND`: the rest is another's
+        return []
+    known = {option for parameter in command.params for option in parameter.opts}
+    return [word for word in words if word.startswith("--") and word.partition("=")[0] not in known]
+
+
+def missing_modules(text: str) -> list[str]:
+    """Return the `room/file.ext` in a page's prose that do not exist."""
+    named = re.findall(rf"`((?:{ROOMS})/[\w/.-]+\.(?:py|toml|md|json))`", prose(text))
+    return [path for path in named if not (ROOT / path).exists()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_what_a_page_names_exists(page: Path) -> None:
+    """Every relative link leads somewhere, every command and option is there, and so is every module."""
+    text = page.read_text(encoding="utf-8")
+
+    unknown = [(words, found) for words in commands(text) if (found := unknown_words(words))]
+
+    assert (dead_links(page, text), unknown, missing_modules(text)) == ([], [], [])
+
+
+@pytest.mark.parametrize(("page", "most"), MOST_WORDS.items())
+def test_a_manual_stays_short(page: str, most: int) -> None:
+    """The README and the manual of performance are read to the end: results and reasons have pages of their own."""
+    assert len((ROOT / page).read_text(encoding="utf-8").split()) < most
+
+
+def test_one_page_says_how_to_install() -> None:
+    """Only the README installs Batchproof, so that one place changes on the day of a release."""
+    pages = [path.relative_to(ROOT).as_posix() for path in PAGES if INSTALLS.search(path.read_text(encoding="utf-8"))]
+
+    assert pages == ["README.md"]
+
+
+def test_every_page_is_in_an_index() -> None:
+    """Each page and each result is linked from the README of its folder."""
+    for folder in (ROOT / "docs", ROOT / "docs" / "results", ROOT / "docs" / "decisions"):
+        index = (folder / "README.md").read_text(encoding="utf-8")
+        names = {page.name for page in folder.glob("*.md")} - {"README.md"}
+        assert [name for name in sorted(names) if f"({name})" not in index] == []
+
+
+def test_a_dead_link_is_found(tmp_path: Path) -> None:
+    """A link to a file that does not exist is dead, and so is one to a heading that does not."""
+    (tmp_path / "other.md").write_text("# A heading with `code`\n")
+    text = "[1](other.md) [2](gone.md) [3](other.md#a-heading-with-code) [4](other.md#gone) [5](https://example.com/x)"
+
+    assert dead_links(tmp_path / "page.md", text) == ["gone.md", "other.md#gone"]
+
+
+@pytest.mark.parametrize(
+    ("command", "unknown"),
+    [
+        ("check --target null --report x", []),
+        ("lab theory --requests 2000", []),
+        ("lab awake sh --whatever", []),
+        ("chekc --target null", ["chekc"]),
+        ("lab thoery", ["thoery"]),
+        ("check --tarket null", ["--tarket"]),
+    ],
+)
+def test_an_unknown_verb_or_option_is_found(command: str, unknown: list[str]) -> None:
+    """A command in a console block is looked up word by word."""
+    (words,) = commands(f"```console\n$ batchproof {command}   # a comment with --options\n```\n")
+
+    assert unknown_words(words) == unknown
+
+
+def test_a_missing_module_is_found() -> None:
+    """A path in backticks that begins with a room has to exist."""
+    assert missing_modules("`load/schedule.py` and `load/gone.py`") == ["load/gone.py"]
+
+
+@pytest.mark.parametrize("what", ["batchproof", "'batchproof[triton]'", ".", "'.[triton]'"])
+def test_an_installation_is_found(what: str) -> None:
+    """Whatever installs Batchproof counts, and what installs others does not."""
+    assert INSTALLS.search(f"$ pip install {what}\n")
+    assert not INSTALLS.search("$ pip install tox\n")
