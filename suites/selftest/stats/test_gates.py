@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pytest
@@ -249,3 +252,21 @@ def test_the_worst_of_some_answers() -> None:
     """A FAIL outweighs what is INCONCLUSIVE; what was not judged outweighs nothing."""
     assert [gates.worst(some) for some in ((PASS, FAIL, INCONCLUSIVE), (PASS, INCONCLUSIVE), ("", PASS), ("",), ())] == [
         FAIL, INCONCLUSIVE, PASS, "", ""]
+
+
+def test_a_schema_allows_three_answers() -> None:
+    """And the empty word, where nothing was judged."""
+    schema = json.loads((files("batchproof") / "reports" / "schema" / "bench.schema.json").read_text(encoding="utf-8"))
+    allowed = schema["$defs"]["measurement"]["properties"]["verdict"]["enum"]
+
+    assert sorted(allowed) == sorted(["", *get_args(gates.Answer)])
+
+
+def test_nobody_has_a_fourth_answer() -> None:
+    """The words that INCONCLUSIVE replaced are gone from the sources."""
+    root = Path(str(files("batchproof")))
+    sources = [path for room in ("bench", "commands", "fixtures", "load", "reports", "stats")
+               for ending in ("py", "json") for path in (root / room).rglob(f"*.{ending}")]
+
+    assert len(sources) > 100
+    assert [path for path in sources if re.search(r"\b(UNDECIDED|UNJUDGED)\b", path.read_text(encoding="utf-8"))] == []
