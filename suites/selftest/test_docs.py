@@ -116,6 +116,41 @@ def test_every_page_is_in_an_index() -> None:
         assert [name for name in sorted(names) if f"({name})" not in index] == []
 
 
+@cache
+def glossary() -> list[str]:
+    """Return the words of the glossary, in its order."""
+    return re.findall(r"^\*\*(.*)\.\*\*$", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@cache
+def texts() -> list[str]:
+    """Return every page and module but the glossary and the selftests; an underscore counts as a space."""
+    modules = [path for room in ROOMS.split("|") for path in (ROOT / room).glob("**/*.py") if "selftest" not in path.parts]
+    files = [path for path in (*PAGES, *modules) if path.name != "glossary.md"]
+    return [path.read_text(encoding="utf-8").replace("_", " ") for path in files]
+
+
+def files_with(word: str) -> int:
+    """Return in how many files a word stands, or its plural."""
+    return sum(re.search(rf"\b{word}s?\b", text, re.IGNORECASE) is not None for text in texts())
+
+
+@pytest.mark.parametrize("word", glossary() if (ROOT / "docs").is_dir() else [])
+def test_a_word_of_the_glossary_is_met_in_two_files(word: str) -> None:
+    """The glossary has no word that a reader meets in a single file, where it can be explained."""
+    assert files_with(word) >= 2
+
+
+def test_the_glossary_is_in_alphabetical_order() -> None:
+    """A word is found where the alphabet puts it."""
+    assert glossary() == sorted(glossary(), key=str.lower)
+
+
+def test_a_word_that_nobody_uses_is_found() -> None:
+    """A word that stands in no file is not counted, whatever the glossary says."""
+    assert files_with("flibbertigibbet") == 0
+
+
 def test_a_dead_link_is_found(tmp_path: Path) -> None:
     """A link to a file that does not exist is dead, and so is one to a heading that does not."""
     (tmp_path / "other.md").write_text("# A heading with `code`\n")
