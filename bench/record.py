@@ -1,10 +1,10 @@
-"""Writes `bench.jsonl` line by line while the bench goes on, and the raw samples beside it."""
+"""Writes `bench.jsonl` line by line while a bench goes on, and the raw samples beside it."""
 
 from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ from batchproof.load.hdr import MissingPackage, encoded
 from batchproof.reports.writing import Lines, prepared
 
 if TYPE_CHECKING:
+    from batchproof.bench.measurement import Result
+    from batchproof.bench.tables.table import Table
     from batchproof.load.samples import Samples
 
 FORMAT = 1
@@ -21,14 +23,14 @@ SAMPLES = "samples"
 
 
 class Record:
-    """Owns the report folder of one bench: a header, one line a measurement, a footer. Without a footer it is truncated."""
+    """The folder of one bench: a header, a line for each measurement, a footer. Without a footer it is truncated."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.names: list[str] = []
         with prepared(folder, "bench"):
             folder.mkdir(parents=True, exist_ok=True)
-            shutil.rmtree(folder / SAMPLES, ignore_errors=True)  # of an earlier bench
+            shutil.rmtree(folder / SAMPLES, ignore_errors=True)  # they belong to an earlier bench
             (folder / SAMPLES).mkdir()
             for derived in ("bench.md", "server.log"):
                 (folder / derived).unlink(missing_ok=True)
@@ -38,10 +40,13 @@ class Record:
         """Write the first line."""
         self._lines.header(**fields)
 
-    def measurement(self, name: str, result: Mapping[str, Any]) -> None:
-        """Write what a measurement found; `result` holds at least `valid: bool`."""
+    def measurement(
+        self, name: str, question: str, word: str, seconds: float, result: Result, tables: Iterable[Table]
+    ) -> None:
+        """Write how a measurement ended, in a word, and what it found."""
         self.names.append(name)
-        self._lines.write(type="measurement", measurement=name, **result)
+        about = {"measurement": name, "question": question, "word": word, "seconds": seconds}
+        self._lines.write(type="measurement", **about, **result.facts(), tables=[one.facts() for one in tables])
 
     def footer(self, exit_status: int, *, complete: bool, reason: str) -> None:
         """Write the last line: without it the bench is truncated."""

@@ -9,14 +9,17 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from batchproof.bench.measurement import MEASUREMENTS, Bench, Measurement, Price, Result, by_name
+from batchproof.bench.calibration import Calibrate, calibrated
+from batchproof.bench.measurement import Bench, Price, Result
+from batchproof.bench.plan import MEASUREMENTS, Measurement, by_name
 from batchproof.bench.record import Record
 from batchproof.bench.view import View
 from batchproof.exit_status import ExitStatus, refuse
@@ -27,6 +30,7 @@ from batchproof.reports import bench as document
 from batchproof.reports.reading import ReportError
 from batchproof.reports.wording import line
 from batchproof.reports.writing import ReportFolderError
+from batchproof.stats.gates import FAIL, INCONCLUSIVE
 from batchproof.targets import BUILT_IN, resolve
 from batchproof.targets.protocol import Target, TargetError, TargetGone, UnknownTarget
 from batchproof.targets.verbs import FullTarget
@@ -35,7 +39,7 @@ ALL = "all"
 
 
 class Usage(Exception):
-    """What was asked for makes no sense; the message says what would."""
+    """The options make no sense; the message says what would."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ class Options:
 def run(
     options: Options, console: Console | None = None, *, only: tuple[Measurement, ...] = (), command: str = ""
 ) -> ExitStatus:
-    """Measure, with a live view; return the exit status. Nothing of the target is left behind, however it ends.
+    """Measure, with a live view; return the exit status. However it ends, the target is closed.
 
     only: these, whatever the options say; command: what runs them again.
     """
@@ -100,7 +104,7 @@ def run(
     try:
         works, chosen = options.works(), only or options.chosen()
         if options.slo_p99_ms < 0 or options.price_per_hour < 0:
-            raise Usage("--slo-p99-ms and --price-per-hour are above 0")
+            raise Usage("--slo-p99-ms and --price-per-hour must not be negative")
     except Usage as wrong:
         return refuse(line(wrong))
     try:
@@ -140,6 +144,7 @@ class _Session:
             price=Price(options.price_per_hour, options.currency) if options.price_per_hour else None,
             said=self.view.say,
         )
+        self.calibrate: Calibrate = cache(partial(calibrated, self.bench))  # each work once, when it is first asked for
         self.words: list[str] = []
         self.verb = (command or options.command()).split()[1]
         info = target.info
@@ -156,7 +161,7 @@ class _Session:
         )  # fmt: skip
 
     def run(self) -> ExitStatus:
-        """Do all that was chosen."""
+        """Make every measurement that was chosen."""
         info = self.bench.target.info
         expected = sum(one.expected_s(self.bench) for one in self.chosen)
         form = "quick form" if self.bench.quick else "full form (there is --quick)"
@@ -178,25 +183,23 @@ class _Session:
         self.view.begin(one.name, one.question)
         started = time.monotonic()
         try:
-            result = one.measure(self.bench)
+            result = one.measure(self.bench, self.calibrate)
             word = word_of(result)
-            if word in ("INVALID", "PARTLY"):  # figures that are no result are not told as one
-                why = result["reasons"][0] + _more(len(result["reasons"]) - 1)
-                result["headline"] = f"{result['headline']}; but {why}" if word == "PARTLY" else f"no result: {why}"
         except Skipped as skipped:
-            word, result = "SKIPPED", _nothing(str(skipped))
+            word, result = "SKIPPED", Result.nothing(str(skipped))
         except TargetGone:
             raise
         except Unmeasured as why:
-            word, result = "INVALID", _nothing(str(why))
+            word, result = "INVALID", Result.nothing(str(why))
         except Exception as error:
             self.bench.check_alive()
-            word, result = "ERROR", _nothing(_told(error))
+            word, result = "ERROR", Result.nothing(_told(error))
+        else:
+            result = replace(result, headline=headline_of(word, result))
         seconds = round(time.monotonic() - started, 3)
-        self.bench.results[one.name] = result
         self.words.append(word)
-        self.record.measurement(one.name, {"question": one.question, "word": word, "seconds": seconds, **result})
-        self.view.end(one.name, word, seconds, result["headline"])
+        self.record.measurement(one.name, one.question, word, seconds, result, one.tables_of(result))
+        self.view.end(one.name, word, seconds, result.headline)
 
     def _end(self, reason: str) -> ExitStatus:
         ended = ExitStatus.INTERRUPTED if reason == "interrupted" else ExitStatus.FAILED
@@ -216,20 +219,29 @@ class _Session:
 
 def word_of(result: Result) -> str:
     """Return how a measurement ended: its gate's verdict, INVALID (as a whole, or PARTLY), or simply measured."""
-    if result.get("verdict") in ("FAIL", "INCONCLUSIVE"):
-        return str(result["verdict"])
-    if not result["valid"]:
-        return "PARTLY" if result.get("partly") else "INVALID"
-    return result.get("verdict") or "measured"
+    if result.verdict in (FAIL, INCONCLUSIVE):
+        return result.verdict
+    if not result.valid:
+        return "PARTLY" if result.partly else "INVALID"
+    return result.verdict or "measured"
+
+
+def headline_of(word: str, result: Result) -> str:
+    """Return the headline, with the first reason where it is not a result, or not all of it is."""
+    if word not in ("INVALID", "PARTLY"):
+        return result.headline
+    more = len(result.reasons) - 1
+    why = result.reasons[0] + (f", and {more} more" if more else "")
+    return f"{result.headline}; but {why}" if word == "PARTLY" else f"no result: {why}"
 
 
 def status_of(words: Sequence[str]) -> ExitStatus:
     """Return the exit status of measurements that ended with these words."""
-    if {"FAIL", "ERROR"} & set(words):
+    if {FAIL, "ERROR"} & set(words):
         return ExitStatus.FAILED
     if not set(words) - {"SKIPPED"}:
         return ExitStatus.NOTHING
-    return ExitStatus.INCONCLUSIVE if {"INCONCLUSIVE", "INVALID", "PARTLY"} & set(words) else ExitStatus.FINE
+    return ExitStatus.INCONCLUSIVE if {INCONCLUSIVE, "INVALID", "PARTLY"} & set(words) else ExitStatus.FINE
 
 
 @contextlib.contextmanager
@@ -249,14 +261,6 @@ def _target(options: Options, console: Console) -> Iterator[FullTarget]:
             target.close()
 
 
-def _nothing(why: str) -> Result:
-    return {"valid": False, "reasons": [why], "verdict": "", "headline": why, "tables": []}
-
-
-def _more(count: int) -> str:
-    return f", and {count} more" if count > 0 else ""
-
-
 def _told(error: Exception) -> str:
     if isinstance(error, TargetError):
         return str(error)
@@ -267,7 +271,7 @@ def _told(error: Exception) -> str:
 def _names(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        raise Usage("an empty list names nothing")
+        raise Usage("the list is empty: name at least one")
     return list(dict.fromkeys(names))
 
 

@@ -18,7 +18,7 @@ _UNANSWERED = OUTCOMES.index(UNANSWERED)
 _ANSWERED = 0
 
 
-class Recorder:
+class Answers:
     """Columns of ns since the start of the run. A slot is written once, by one thread, so there is no lock."""
 
     def __init__(self, now_ns: Callable[[], int], start_ns: int, count: int = 0) -> None:

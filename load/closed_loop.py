@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from batchproof.load.answers import Recorder
+from batchproof.load.answers import Answers
 
 Submit = Callable[[int], "Future[Any]"]
 MOST = 20_000_000  # requests of one run; a target that takes no time at all would never let simulated time go on
@@ -35,7 +35,7 @@ class Loop:
         self._lock = threading.Lock()
         self._mine = threading.local()
         self._stopped = False
-        self.recorder = Recorder(now_ns, start_ns)
+        self.noted = Answers(now_ns, start_ns)
         self.answers = 0
         self.last_sent_ns = 0
 
@@ -45,11 +45,11 @@ class Loop:
 
     def over(self) -> bool:
         """Nothing more is to be sent, and everything that was is settled."""
-        return (self._stopped or not self._more()) and self.recorder.settled()
+        return (self._stopped or not self._more()) and self.noted.settled()
 
     def too_many(self) -> bool:
         """It ended because it had sent as much as a run may have, and not because it was over."""
-        return len(self.recorder.done) >= MOST > self._requests
+        return len(self.noted.done) >= MOST > self._requests
 
     def stop(self) -> None:
         """Send no more."""
@@ -57,7 +57,7 @@ class Loop:
             self._stopped = True
 
     def _more(self) -> bool:
-        sent = len(self.recorder.done)
+        sent = len(self.noted.done)
         if sent >= MOST:
             return False
         return sent < self._requests or self._now_ns() - self._start_ns < self._least_ns
@@ -77,21 +77,21 @@ class Loop:
             del mine["waiting"]
 
     def _send(self, client: int, free_ns: int) -> None:
-        recorder = self.recorder
+        noted = self.noted
         with self._lock:
             if self._stopped or not self._more():
                 return
-            number = recorder.add(free_ns, client)
-            recorder.sent[number] = self.last_sent_ns = self._now_ns() - self._start_ns
+            number = noted.add(free_ns, client)
+            noted.sent[number] = self.last_sent_ns = self._now_ns() - self._start_ns
         try:
             future = self._submit(number)
         except Exception as error:
-            recorder.refuse(number, error)
+            noted.refuse(number, error)
             self._answered(client, number)
             return
 
         def settle(done: Future[Any]) -> None:
-            recorder.settle(number, done)
+            noted.settle(number, done)
             self._answered(client, number)
 
         future.add_done_callback(settle)
@@ -99,4 +99,4 @@ class Loop:
     def _answered(self, client: int, number: int) -> None:
         with self._lock:
             self.answers += 1
-        self._go((client, self.recorder.done[number]))
+        self._go((client, self.noted.done[number]))

@@ -60,7 +60,7 @@ class Against:
 
 
 def open_loop_apart(submit: Submit | Against, schedule: Schedule, *, wait_ns: int, **asked: Any) -> Run:
-    """As `running.open_loop`, on the host's clock; asked: limit_ns, percent, compute_threads."""
+    """As `running.open_loop`, on the host's clock; asked: slo_ns, percent, compute_threads."""
     order = {"kind": "open", "spec": schedule.spec, "length_ns": schedule.length_ns, "wait_ns": wait_ns, **asked}
     return _run(submit, order, schedule.due_ns.tobytes(), (schedule.end_ns + wait_ns) / 1e9)
 

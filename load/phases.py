@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from batchproof.load.samples import OUTCOMES, Samples
+from batchproof.load.samples import ANSWERED, OUTCOMES, Samples
 from batchproof.load.schedule import Schedule, poisson
 from batchproof.stats.arrays import NEVER
 from batchproof.stats.percentile import percentile
@@ -68,31 +68,56 @@ def during(samples: Samples, phase: Phase) -> Samples:
     return samples.part((due >= phase.start_ns) & (due < phase.end_ns))
 
 
-def figures(samples: Samples, slo_ns: int, seconds: float) -> dict[str, Any]:
-    """Return what became of requests that were offered within `seconds`, as JSON.
+@dataclass(frozen=True)
+class Service:
+    """What became of a part of the requests.
 
-    attainment: share of all requests that were answered within slo_ns. goodput: those, a second of offered load. outcomes:
-    how many ended how. p50_ns, p99_ns: of all requests, what was not answered as never (None); of an empty part None.
-    answered_p99_ns: of those that were answered alone, which flatters a target that refuses.
+    outcomes: how many ended in which way. attainment: the share of all requests that were answered within the SLO. goodput:
+    how many that is for each second of load. offered: requests for each second of load. p50_ns, p99_ns: over all requests,
+    where one without an answer takes for ever; None if the percentile falls on such a one. answered_p99_ns, longest_ns: over
+    the answered requests alone, which flatters a target that refuses. Without any request, shares and times are None.
     """
+
+    requests: int
+    outcomes: Mapping[str, int]
+    attainment: float | None
+    goodput: float
+    offered: float
+    p50_ns: int | None
+    p99_ns: int | None
+    answered_p99_ns: int | None
+    longest_ns: int | None
+
+    @property
+    def unanswered(self) -> int:
+        """How many requests were refused, cancelled, or forgotten."""
+        return self.requests - self.outcomes.get(ANSWERED, 0)
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        return asdict(self)
+
+
+def service(samples: Samples, slo_ns: int, seconds: float) -> Service:
+    """Return what became of requests that were offered within `seconds`."""
     n, late = samples.count, samples.latency_ns
     within = int(np.count_nonzero(late <= slo_ns))
     counts = np.bincount(samples.outcome, minlength=len(OUTCOMES))
-    return {
-        "requests": n,
-        "outcomes": {word: int(count) for word, count in zip(OUTCOMES, counts, strict=True) if count},
-        "attainment": within / n if n else None,
-        "goodput": within / seconds,
-        "offered": n / seconds,
-        "p50_ns": quantile(late, 50),
-        "p99_ns": quantile(late, 99),
-        "answered_p99_ns": quantile(late[late < NEVER], 99),
-        "longest_ns": int(late[late < NEVER].max()) if np.any(late < NEVER) else None,
-    }
+    return Service(
+        requests=n,
+        outcomes={word: int(count) for word, count in zip(OUTCOMES, counts, strict=True) if count},
+        attainment=within / n if n else None,
+        goodput=within / seconds,
+        offered=n / seconds,
+        p50_ns=quantile(late, 50),
+        p99_ns=quantile(late, 99),
+        answered_p99_ns=quantile(late[late < NEVER], 99),
+        longest_ns=int(late[late < NEVER].max()) if np.any(late < NEVER) else None,
+    )
 
 
 def quantile(values_ns: Ints, percent: float) -> int | None:
-    """Nearest rank; None of nothing, and where it falls on a request that got no answer."""
+    """Return the nearest rank; None if there is no value, or if it falls on a request that got no answer."""
     if not values_ns.size or (found := int(percentile(values_ns, percent))) >= NEVER:
         return None
     return found
@@ -109,8 +134,3 @@ def most_inside(samples: Samples) -> int:
     times = np.concatenate([done, sent])  # who leaves at the moment at which another comes makes room first
     steps = np.concatenate([np.full(done.size, -1), np.ones(sent.size, dtype=np.int64)])
     return int(np.cumsum(steps[np.argsort(times, kind="stable")]).max())
-
-
-def in_ms(ns: int | None) -> float | None:
-    """Return milliseconds for a table."""
-    return None if ns is None else round(ns / 1e6, 2)

@@ -13,7 +13,7 @@ import numpy as np
 
 from batchproof.host.clock import Clock
 from batchproof.host.watch import Watch, conditions, cores, sharp_timer
-from batchproof.load.answers import Recorder
+from batchproof.load.answers import Answers
 from batchproof.load.closed_loop import Loop, Submit, flush_of
 from batchproof.load.samples import Samples
 from batchproof.load.schedule import Schedule
@@ -96,7 +96,7 @@ def open_loop(
     schedule: Schedule,
     *,
     wait_ns: int,
-    limit_ns: int | None = None,
+    slo_ns: int | None = None,
     percent: float | None = None,
     compute_threads: int = 0,
 ) -> Run:
@@ -104,23 +104,23 @@ def open_loop(
 
     submit: given the number of the request, from 0; must not block; its Future settles with an answer or raises Refused. If
     it has a verb `flush()`, that is called when nothing more is due for now: it may collect what it sends until then.
-    wait_ns: how long after the schedule's end an answer may come. limit_ns, percent, compute_threads: see `validity.Asked`;
+    wait_ns: how long after the schedule's end an answer may come. slo_ns, percent, compute_threads: see `validity.Asked`;
     with a limit, p99 is asked for. A target that raises in `submit` has refused that request.
     """
-    asked = Asked(limit_ns, 99.0 if percent is None and limit_ns is not None else percent, compute_threads)
+    asked = Asked(slo_ns, 99.0 if percent is None and slo_ns is not None else percent, compute_threads)
     simulated = clock.simulated
     due = schedule.due_ns.tolist()
     deadline_ns = schedule.end_ns + wait_ns
     with conditions(simulated=simulated) as watch:
         start_ns = clock.now_ns() + (0 if simulated else HEAD_START_NS)
-        recorder = Recorder(clock.now_ns, start_ns, schedule.count)
-        issuer = _Issuer(submit, clock, recorder, due, start_ns, deadline_ns)
+        noted = Answers(clock.now_ns, start_ns, schedule.count)
+        issuer = _Issuer(submit, clock, noted, due, start_ns, deadline_ns)
         if simulated:
             issuer.run(clock.sleep_until_ns)
         else:
             watch.facts |= {"timer_slack_ns": issuer.in_a_thread()}
-        clock.wait(recorder.settled, start_ns + deadline_ns)
-    samples = recorder.samples(schedule.due_ns)
+        clock.wait(noted.settled, start_ns + deadline_ns)
+    samples = noted.samples(schedule.due_ns)
     done_ns = samples.done_ns[samples.done_ns != NEVER]
     duration_ns = schedule.end_ns or int(done_ns.max(initial=1))
     return _run(OPEN, schedule.spec, samples, duration_ns, asked, wait_ns, schedule.end_ns, watch)
@@ -134,7 +134,7 @@ def closed_loop(
     wait_ns: int,
     requests: int = 0,
     seconds: float = 0.0,
-    limit_ns: int | None = None,
+    slo_ns: int | None = None,
     percent: float | None = None,
     compute_threads: int = 0,
 ) -> Run:
@@ -145,14 +145,14 @@ def closed_loop(
     """
     if clients < 1 or (requests < 1 and seconds <= 0):
         raise ValueError(f"a closed loop needs clients, and requests or seconds; not {clients}, {requests} and {seconds}")
-    asked = Asked(limit_ns, 99.0 if percent is None and limit_ns is not None else percent, compute_threads)
+    asked = Asked(slo_ns, 99.0 if percent is None and slo_ns is not None else percent, compute_threads)
     with conditions(simulated=clock.simulated) as watch:
         start_ns = clock.now_ns()
         loop = Loop(submit, clock.now_ns, start_ns, requests, round(seconds * 1e9))
         loop.begin(clients)
         _until_over(loop, clock, wait_ns)
         loop.stop()
-    samples = loop.recorder.samples()
+    samples = loop.noted.samples()
     done_ns = samples.done_ns[samples.done_ns != NEVER]
     duration_ns = loop.last_sent_ns if samples.count > clients else int(done_ns.max(initial=1))
     if loop.too_many():
@@ -178,9 +178,9 @@ class _Issuer:
     """Sends on time: sleeps to the next due time, then sends everything that is due."""
 
     def __init__(
-        self, submit: Submit, clock: Clock, recorder: Recorder, due: list[int], start_ns: int, deadline_ns: int
+        self, submit: Submit, clock: Clock, noted: Answers, due: list[int], start_ns: int, deadline_ns: int
     ) -> None:
-        self._submit, self._clock, self._recorder, self._due = submit, clock, recorder, due
+        self._submit, self._clock, self._noted, self._due = submit, clock, noted, due
         self._start_ns, self._deadline_ns = start_ns, deadline_ns
         self._stopped = False
         self._broken: BaseException | None = None
@@ -201,8 +201,8 @@ class _Issuer:
 
     def run(self, sleep_until_ns: Callable[[int], None]) -> None:
         """Send everything. This is the loop that must be quick: all names are local."""
-        due, recorder, submit, now, start_ns = self._due, self._recorder, self._submit, self._clock.now_ns, self._start_ns
-        sent, settle, number, count = recorder.sent, recorder.settle, 0, len(self._due)
+        due, noted, submit, now, start_ns = self._due, self._noted, self._submit, self._clock.now_ns, self._start_ns
+        sent, settle, number, count = noted.sent, noted.settle, 0, len(self._due)
         flush = flush_of(submit)
         while number < count and not self._stopped:
             sleep_until_ns(start_ns + due[number])
@@ -214,7 +214,7 @@ class _Issuer:
                 try:
                     future = submit(number)
                 except Exception as error:
-                    recorder.refuse(number, error)
+                    noted.refuse(number, error)
                 else:
                     future.add_done_callback(_Settling(settle, number))
                 number += 1

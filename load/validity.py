@@ -40,11 +40,11 @@ class Validity:
 class Asked:
     """What a run is to show.
 
-    limit_ns: the latency that is judged (None: none). percent: the percentile that is asked for (None: none).
+    slo_ns: the latency that is judged (None: none). percent: the percentile that is asked for (None: none).
     compute_threads: threads with which the models in this process compute, of all instances together; 0: none do.
     """
 
-    limit_ns: int | None = None
+    slo_ns: int | None = None
     percent: float | None = None
     compute_threads: int = 0
 
@@ -60,7 +60,7 @@ class Seen:
 
 def judge(samples: Samples, asked: Asked, seen: Seen, *, end_ns: int | None, wait_ns: int) -> Validity:
     """Judge a run. end_ns: of the schedule; None: a closed loop, which has none."""
-    allowed_ns = allowed_lag_ns(samples, asked.limit_ns)
+    allowed_ns = allowed_lag_ns(samples, asked.slo_ns)
     reasons = [
         *(_lag(samples, allowed_ns, end_ns) if end_ns is not None else ()),
         *_stalls([one for one in seen.stalls_ns if one >= max(allowed_ns, LEAST_STALL_NS)], seen.lasted_ns),
@@ -74,10 +74,10 @@ def judge(samples: Samples, asked: Asked, seen: Seen, *, end_ns: int | None, wai
     return Validity(tuple(reasons))
 
 
-def allowed_lag_ns(samples: Samples, limit_ns: int | None) -> int:
+def allowed_lag_ns(samples: Samples, slo_ns: int | None) -> int:
     """Return how late the generator may be at its p99: a share of the limit, else of the median service within bounds."""
-    if limit_ns is not None:
-        return int(limit_ns * LAG_OF_LIMIT)
+    if slo_ns is not None:
+        return int(slo_ns * LAG_OF_LIMIT)
     service_ns = samples.service_ns[samples.answered]
     share_ns = int(percentile(service_ns, 50) * LAG_OF_MEDIAN) if len(service_ns) else 0
     return min(max(share_ns, LAG_FLOOR_NS), LAG_CEILING_NS)

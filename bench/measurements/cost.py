@@ -1,14 +1,19 @@
 """What a million inferences cost: a price per hour over the measured curve, and over what an SLO leaves of it.
 
-At a batch of b rows back to back a machine serves b / tau(b) a second: that is the least a batch size can cost. Under an
-SLO less is served: the highest rate whose p99 stays below it, found by simulation from the same curve (a prediction, and
-named so; `batchproof tune` measures it).
+With batches of b rows back to back a machine serves b / tau(b) rows a second: that is the least that a batch size can cost.
+Under an SLO less is served: the highest rate whose p99 stays below it. That rate is found by simulation from the same curve,
+so it is a prediction and called one; `batchproof tune` measures it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
+from batchproof.bench.calibration import Calibrate
+from batchproof.bench.each_work import measured, summed_up
 from batchproof.bench.measurement import Bench, Price, Result
 from batchproof.bench.oracle.curve import Curve
 from batchproof.bench.oracle.prediction import predict
@@ -17,27 +22,77 @@ from batchproof.load.workload import MS, Skipped, Work
 from batchproof.reference_batcher.config import BatcherConfig
 
 MILLION = 1_000_000
-MOST = 32  # max_batch_size of the configurations that an SLO is asked of
-LIMITS = (1.5, 2, 4, 8, 16)  # SLOs, as multiples of what one request alone takes
+MOST = 32  # the largest max_batch_size that is tried under an SLO
+SLOS = (1.5, 2, 4, 8, 16)  # as multiples of what one request alone takes
 REQUESTS = (40_000, 8_000)  # of a simulation: a p99 to within some percent
 STEPS = 7  # of the bisection: 1 % of the capacity
 
 
-def measure(bench: Bench) -> Result:
-    """Compute from the curves; measures only a curve that is not there yet."""
+@dataclass(frozen=True)
+class BatchCost:
+    """Full batches of so many rows, back to back. per_s: rows a second. cost: of a million of them, in the currency."""
+
+    rows: int
+    per_s: float
+    cost: float | None
+    tau_ns: int
+
+
+@dataclass(frozen=True)
+class SloCost:
+    """The cheapest configuration whose p99 is at most slo_ns, as predicted. If none is: None, 0.0 and None."""
+
+    slo_ns: int
+    max_batch_size: int | None
+    predicted_per_s: float
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class WorkCost:
+    """What a million inferences of one work cost."""
+
+    batches: tuple[BatchCost, ...]
+    slos: tuple[SloCost, ...]
+    currency: str
+    valid: bool = True
+    reasons: tuple[str, ...] = ()
+    verdict: str = ""
+
+    @property
+    def says(self) -> str:
+        """Its part of the headline."""
+        cheapest = max(self.batches, key=lambda one: one.per_s)
+        return f"{cheapest.cost:.4g} {self.currency} a million at {cheapest.rows} rows, at best"
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        return {
+            "says": self.says,
+            "batches": [asdict(one) for one in self.batches],
+            "slos": [asdict(one) for one in self.slos],
+        }
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a million inferences cost, by work."""
+
+    price: Price
+    works: Mapping[str, WorkCost]
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        works = {name: one.facts() for name, one in self.works.items()}
+        return {"price_per_hour": self.price.per_hour, "currency": self.price.currency, "works": works}
+
+
+def measure(bench: Bench, calibrate: Calibrate) -> Result:
+    """Compute from the curves; nothing is measured but a curve that is not known yet."""
     if bench.price is None:
         raise Skipped("no price was given: --price-per-hour X --currency EUR")
-    works = {work.name: of_work(bench, work, bench.price) for work in bench.works}
-    return {
-        "valid": True,
-        "reasons": [],
-        "verdict": "",
-        "headline": "; ".join(f"{name}: {one['says']}" for name, one in works.items()),
-        "tables": [table for name, one in works.items() for table in _tables(name, one, bench.price)],
-        "price_per_hour": bench.price.per_hour,
-        "currency": bench.price.currency,
-        "works": works,
-    }
+    found = measured(bench.works, partial(of_work, bench, calibrate, bench.price))
+    return Result(valid=True, headline=summed_up(found).headline, found=Cost(bench.price, found.works))
 
 
 def per_million(price_per_hour: float, per_s: float) -> float | None:
@@ -45,66 +100,45 @@ def per_million(price_per_hour: float, per_s: float) -> float | None:
     return price_per_hour / 3600 / per_s * MILLION if per_s > 0 else None
 
 
-def of_work(bench: Bench, work: Work, price: Price) -> Result:
+def of_work(bench: Bench, calibrate: Calibrate, price: Price, work: Work) -> WorkCost:
     """Return the cost of each batch size, and of each SLO."""
-    curve = bench.curve(work)
-    batches = [
-        {"rows": rows, "per_s": (per_s := rows * 1e9 / tau_ns), "cost": per_million(price.per_hour, per_s), "tau_ns": tau_ns}
-        for rows, tau_ns in zip(curve.sizes, curve.tau_ns, strict=True)
-    ]
-    limits_ns = [round(many * curve.at(1)) for many in LIMITS]
+    curve = calibrate(work).curve
+    batches = []
+    for rows, tau_ns in zip(curve.sizes, curve.tau_ns, strict=True):
+        per_s = rows * 1e9 / tau_ns
+        batches.append(BatchCost(rows, per_s, per_million(price.per_hour, per_s), tau_ns))
+    slos_ns = [round(many * curve.at(1)) for many in SLOS]
     if bench.slo_ns:
-        limits_ns = sorted({*limits_ns, bench.slo_ns})
+        slos_ns = sorted({*slos_ns, bench.slo_ns})
     slos = []
-    for limit_ns in limits_ns:
-        bench.say(f"{work.name}: the cheapest below {limit_ns / MS:.3g} ms, in simulation")
-        slos.append(_cheapest(bench, curve, limit_ns, price))
-    cheapest = max(batches, key=lambda one: one["per_s"] or 0.0)
-    return {
-        "says": f"{cheapest['cost']:.4g} {price.currency} a million at {cheapest['rows']} rows, at best",
-        "batches": batches,
-        "slos": slos,
-    }
+    for slo_ns in slos_ns:
+        bench.say(f"{work.name}: the cheapest below {slo_ns / MS:.3g} ms, in simulation")
+        slos.append(_cheapest(bench, curve, slo_ns, price))
+    return WorkCost(tuple(batches), tuple(slos), price.currency)
 
 
-def _cheapest(bench: Bench, curve: Curve, limit_ns: int, price: Price) -> Result:
+def _cheapest(bench: Bench, curve: Curve, slo_ns: int, price: Price) -> SloCost:
     """The batch size that holds the SLO at the highest rate, without a queue delay, which saves nothing under load."""
-    sizes = [size for size in curve.sizes if size <= MOST and curve.at(size) <= limit_ns]
-    found = [(highest_rate(curve, size, limit_ns, bench.seed, REQUESTS[int(bench.quick)]), size) for size in sizes]
+    sizes = [size for size in curve.sizes if size <= MOST and curve.at(size) <= slo_ns]
+    found = [(highest_rate(curve, size, slo_ns, bench.seed, REQUESTS[int(bench.quick)]), size) for size in sizes]
     rate, size = max(found, key=lambda one: (one[0], -one[1]), default=(0.0, 0))
-    cost = per_million(price.per_hour, rate)
-    return {"slo_ns": limit_ns, "max_batch_size": size or None, "predicted_per_s": rate, "cost": cost}
+    return SloCost(slo_ns, size or None, rate, per_million(price.per_hour, rate))
 
 
-def highest_rate(curve: Curve, size: int, limit_ns: int, seed: int, requests: int) -> float:
-    """Return the highest Poisson rate, in requests/s, at which the simulated p99 is at most limit_ns; 0.0: none is.
+def highest_rate(curve: Curve, size: int, slo_ns: int, seed: int, requests: int) -> float:
+    """Return the highest Poisson rate, in requests/s, at which the simulated p99 is at most slo_ns; 0.0: none is.
 
     Bisected on the share of the capacity, with one seed: the p99 rises with the rate on the same arrivals.
     """
-    config, capacity = BatcherConfig(max_batch_size=size), curve.limit(size)
+    config, capacity = BatcherConfig(max_batch_size=size), curve.max_throughput(size)
 
     def holds(share: float) -> bool:
         due_ns = poisson(share * capacity, requests / (share * capacity), seed, exact=True).due_ns
         p99_ns = predict(config, curve, due_ns).p99_ns
-        return p99_ns is not None and p99_ns <= limit_ns
+        return p99_ns is not None and p99_ns <= slo_ns
 
     low, high = 0.0, 1.0
     for _ in range(STEPS):
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low * capacity
-
-
-def _tables(name: str, one: Result, price: Price) -> list[dict[str, Any]]:
-    unit = f"{price.currency} a million"
-    batches = [[b["rows"], b["per_s"], b["tau_ns"] / MS, b["cost"]] for b in one["batches"]]
-    slos = [[s["slo_ns"] / MS, s["max_batch_size"], s["predicted_per_s"] or None, s["cost"]] for s in one["slos"]]
-    return [
-        {"title": f"{name}: cost of full batches", "heads": ["rows", "requests/s", "latency ms", unit], "rows": batches},
-        {
-            "title": f"{name}: cost under an SLO",
-            "heads": ["p99 at most ms", "max_batch_size", "requests/s (predicted)", unit],
-            "rows": slos,
-            "note": "Simulated from the measured curve under Poisson arrivals; '-': nothing holds it.",
-        },
-    ]

@@ -10,21 +10,63 @@ from __future__ import annotations
 import statistics
 import threading
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
 from importlib import metadata
 from importlib.util import find_spec
 from typing import Any
 
+from batchproof.bench.calibration import Calibrate
 from batchproof.bench.measurement import Bench, Result
-from batchproof.bench.oracle.curve import Curve
-from batchproof.load.workload import MS, WORKS, Skipped
+from batchproof.bench.oracle.curve import Curve, Knee
+from batchproof.load.workload import WORKS, Skipped
 
 SIZES = (1, 8, 32, 128)
 ROUNDS = (30, 10)  # full, quick
 WARM_UP = 5
 FLOW_S = (5.0, 1.0)
 SAMPLED_S = 0.05
+
+
+@dataclass(frozen=True)
+class GpuPoint:
+    """One batch size. tau_ns: from pinned memory; unpinned_ns: from other memory. Rows a second: without a pause."""
+
+    rows: int
+    tau_ns: int
+    unpinned_ns: int
+    rows_per_s_1_stream: float
+    rows_per_s_2_streams: float
+    utilisation_percent: float | None
+
+
+@dataclass(frozen=True)
+class GpuModel:
+    """A torch model on CUDA, by batch size."""
+
+    points: tuple[GpuPoint, ...]
+
+    @cached_property
+    def knee(self) -> Knee:
+        """Where larger batches stop paying."""
+        return Curve(tuple(one.rows for one in self.points), tuple(one.tau_ns or 1 for one in self.points)).knee()
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        return {"points": [asdict(one) for one in self.points], "knee": vars(self.knee)}
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """Torch models on a CUDA device."""
+
+    device: str
+    models: Mapping[str, GpuModel]
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        return {"device": self.device, "models": {name: one.facts() for name, one in self.models.items()}}
 
 
 def unavailable() -> str:
@@ -35,30 +77,22 @@ def unavailable() -> str:
         return f"torch {version} is built without CUDA"
     import torch
 
-    return "" if torch.cuda.is_available() else "no CUDA device is to be seen"
+    return "" if torch.cuda.is_available() else "there is no CUDA device"
 
 
-def measure(bench: Bench) -> Result:
+def measure(bench: Bench, _calibrate: Calibrate) -> Result:
     """Measure each torch model under load, or all of them if none is."""
     if why := unavailable():
         raise Skipped(why)
     import torch
 
     names = [work.model for work in bench.works if work.model] or [work.model for work in WORKS.values() if work.model]
-    device = torch.cuda.get_device_name()
-    models = {name: _model(bench, name) for name in names}
-    return {
-        "valid": True,
-        "reasons": [],
-        "verdict": "",
-        "headline": f"{device}: " + "; ".join(f"{name}: {one['knee']['reason']}" for name, one in models.items()),
-        "tables": [_table(name, one) for name, one in models.items()],
-        "device": device,
-        "models": models,
-    }
+    found = Gpu(torch.cuda.get_device_name(), {name: _model(bench, name) for name in names})
+    told = "; ".join(f"{name}: {one.knee.reason}" for name, one in found.models.items())
+    return Result(valid=True, headline=f"{found.device}: {told}", found=found)
 
 
-def _model(bench: Bench, name: str) -> Result:
+def _model(bench: Bench, name: str) -> GpuModel:
     import torch
 
     from batchproof.load.models import build
@@ -75,18 +109,8 @@ def _model(bench: Bench, name: str) -> Result:
         plain_ns = _timed(partial(_run, module, host, streams[0]), bench)
         pinned_ns = _timed(partial(_run, module, pinned, streams[0]), bench)
         alone, both = (_flow([partial(_run, module, pinned, on) for on in some], bench) for some in (streams[:1], streams))
-        points.append(
-            {
-                "rows": rows,
-                "tau_ns": pinned_ns,
-                "unpinned_ns": plain_ns,
-                "rows_per_s_1_stream": rows * alone[0],
-                "rows_per_s_2_streams": rows * both[0],
-                "utilisation_percent": both[1],
-            }
-        )
-    curve = Curve(SIZES, tuple(int(point["tau_ns"] or 1) for point in points))
-    return {"points": points, "knee": vars(curve.knee())}
+        points.append(GpuPoint(rows, pinned_ns, plain_ns, rows * alone[0], rows * both[0], both[1]))
+    return GpuModel(tuple(points))
 
 
 def _run(module: Any, batch: Any, stream: Any) -> None:
@@ -142,13 +166,3 @@ def _utilisation() -> float | None:
         return float(torch.cuda.utilization())
     except Exception:  # pynvml is absent, or the driver does not tell
         return None
-
-
-def _table(name: str, one: Result) -> dict[str, Any]:
-    rows = [
-        [p["rows"], p["tau_ns"] / MS, p["unpinned_ns"] / MS, p["rows_per_s_1_stream"], p["rows_per_s_2_streams"],
-         p["utilisation_percent"]]
-        for p in one["points"]
-    ]  # fmt: skip
-    heads = ["rows", "latency ms", "not pinned ms", "requests/s, 1 stream", "2 streams", "utilisation %"]
-    return {"title": f"{name} on CUDA", "heads": heads, "rows": rows, "note": f"{one['knee']['reason']}."}

@@ -1,29 +1,30 @@
 """Who suffers when somebody else is busy: two models on one target, then two priority levels in one model.
 
-Model A is critical (a delay of 2 ms), model B does background work (a delay of 50 ms), each with instances of its own. A
+Model A is critical (a delay of 2 ms), model B does background work (a delay of 50 ms), and each has instances of its own. A
 spike hits B; A's p99 and the share of its requests within the SLO are compared before, during and after. Then urgent and
-other requests share one model: how much of the others is served, and how long they wait, against the urgent load.
+other requests share one model: how many of the others are served, and how long they wait, against the urgent load.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from batchproof.bench.calibration import Calibrate, saturation
 from batchproof.bench.fleet import together
 from batchproof.bench.measurement import Bench, Result
-from batchproof.bench.measurements.overload import saturation
-from batchproof.load.phases import Phase, during, figures, in_ms, merged, phases, schedule
+from batchproof.load.phases import Phase, Service, during, merged, phases, schedule, service
 from batchproof.load.runs import Run, open_loop
 from batchproof.load.samples import Samples
 from batchproof.load.schedule import Schedule, poisson
 from batchproof.load.workload import MS, WORKS, Served
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats import gates
+from batchproof.stats.gates import Decision
 from batchproof.stats.percentile import fewest
 from batchproof.targets.protocol import claimed
 
@@ -36,46 +37,199 @@ OTHER_LOAD = 0.3
 URGENT_LOADS, QUICK_URGENT_LOADS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.2), (0.5, 0.9)
 SLO_BATCHES = 4  # A's SLO, where none was given: its delay and so many full batches
 ENOUGH = fewest(99) + 2  # of two loads together, each rounded
-FELT = 2.0  # the spike is one if it at least doubles B's own p99
+FELT = 2.0  # the spike counts as one if it at least doubles B's own p99
 WORK = WORKS["accelerator"]
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What became of loads that ran side by side: samples of each, in the order of the loads; why they are no result."""
+    """What became of loads that ran side by side: samples of each, in the order of the loads; why they are not a result."""
 
     samples: tuple[Samples, ...]
     reasons: tuple[str, ...]
 
 
-def measure(bench: Bench) -> Result:
+@dataclass(frozen=True)
+class PhaseFigures:
+    """One model in one phase. slo: the decision whether 99 % are within the SLO; None without any request."""
+
+    service: Service
+    slo: Decision | None
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        return {**self.service.facts(), "slo": self.slo.to_json() if self.slo else None}
+
+
+@dataclass(frozen=True)
+class Models:
+    """A critical model A beside a model B that a spike hits: both by phase ("before", "during", "after").
+
+    capacities: of A and B, in requests/s. reasons: why the figures are not a result.
+    """
+
+    slo_ns: int
+    capacities: tuple[float, float]
+    a: Mapping[str, PhaseFigures]
+    b: Mapping[str, PhaseFigures]
+    reasons: tuple[str, ...]
+
+    @property
+    def valid(self) -> bool:
+        """The figures are a result."""
+        return not self.reasons
+
+    @property
+    def p99_ratio(self) -> float | None:
+        """A's p99 during the spike to that before it; None if either is not known."""
+        before_ns, during_ns = (self.a[name].service.p99_ns for name in ("before", "during"))
+        return during_ns / before_ns if before_ns and during_ns else None
+
+    @property
+    def headline(self) -> str:
+        """Say in one line what the spike does to A."""
+        if not self.valid:
+            return "isolation of models: no valid run"
+        ratio = "an unknown value" if self.p99_ratio is None else f"{self.p99_ratio:.2f} x"
+        attained = self.a["during"].service.attainment
+        return f"a spike on B changes A's p99 to {ratio}, {attained:.1%} within {self.slo_ns / 1e6:.0f} ms"
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        both = {
+            model: {name: part.facts() for name, part in parts.items()} for model, parts in (("A", self.a), ("B", self.b))
+        }
+        about = {"slo_ns": self.slo_ns, "capacities": dict(zip("AB", self.capacities, strict=True))}
+        about |= {"reasons": list(self.reasons), "valid": self.valid, "headline": self.headline}
+        return about | ({**both, "p99_ratio": self.p99_ratio} if self.valid else {"discarded": both})
+
+
+@dataclass(frozen=True)
+class Starvation:
+    """How badly requests starved while load was offered; None if there were no requests.
+
+    served_share: answered by then, as a share of all. longest_wait_ns: the longest time that a request had waited by then,
+    answered or not. What is left over is served once the load ends, so later answers say nothing about the load.
+    """
+
+    served_share: float | None = None
+    longest_wait_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class LevelRow:
+    """Urgent requests at `load`, a share of the capacity, beside others. fluid_share: others served, by the fluid limit."""
+
+    load: float
+    urgent: Service
+    others: Service
+    starvation: Starvation
+    fluid_share: float
+    reasons: tuple[str, ...]
+
+    @property
+    def valid(self) -> bool:
+        """The figures are a result."""
+        return not self.reasons
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        seen = {"urgent": self.urgent.facts(), "others": self.others.facts(), **asdict(self.starvation)}
+        seen |= {"fluid_share": self.fluid_share}
+        about = {"load": self.load, "valid": self.valid, "reasons": list(self.reasons)}
+        return about | (seen if self.valid else {"discarded": seen})
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Two priority levels in one model. capacity: requests/s without levels; spoilt: why it is not known."""
+
+    capacity: float
+    slo_ns: int
+    rows: tuple[LevelRow, ...]
+    spoilt: tuple[str, ...]
+
+    @property
+    def partly(self) -> bool:
+        """A part of the figures is a result."""
+        return not self.spoilt and any(row.valid for row in self.rows)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Everything that speaks against it."""
+        rows = tuple(f"urgent load {row.load:g}: {why}" for row in self.rows for why in row.reasons)
+        return (*(f"levels: capacity: {why}" for why in self.spoilt), *rows)
+
+    @property
+    def headline(self) -> str:
+        """Say in one line how many of the others are served."""
+        told = [f"{row.starvation.served_share:.0%} at {row.load:g}" for row in self.rows if row.valid]
+        return "others served by urgent load: " + (", ".join(told) or "no valid run")
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        return {
+            "capacity": self.capacity,
+            "slo_ns": self.slo_ns,
+            "other_load": OTHER_LOAD,
+            "rows": [row.facts() for row in self.rows],
+            "partly": self.partly,
+            "reasons": list(self.reasons),
+            "headline": self.headline,
+        }
+
+
+@dataclass(frozen=True)
+class Unclaimed:
+    """Levels that the target does not claim, with the reason why they were skipped."""
+
+    headline: str
+    partly: bool = False
+    reasons: tuple[str, ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        return {"skipped": self.headline, "partly": False, "reasons": [], "headline": self.headline}
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """Who suffers when another model, or a more urgent level, is busy."""
+
+    models: Models
+    levels: Levels | Unclaimed
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        return {"models": self.models.facts(), "levels": self.levels.facts()}
+
+
+def measure(bench: Bench, _calibrate: Calibrate) -> Result:
     """Measure both; what the target does not claim is skipped with the reason."""
     missing = claimed(bench.target.info, LEVELS.features())
     with together(bench, WORK, (A, B) if missing else (A, B, LEVELS)) as serve:
         with serve(A) as a, serve(B) as b:
             bench.say("isolation: capacity of A and of B")
             saturated = saturation(bench, a, A), saturation(bench, b, B)
-            models = _models(bench, a, b, saturated)
+            models = of_models(bench, a, b, saturated)
+        levels: Levels | Unclaimed
         if missing:
-            levels = _unclaimed(f"priority levels: {bench.target.info.name} does not claim '{missing}'")
+            levels = Unclaimed(f"priority levels: {bench.target.info.name} does not claim '{missing}'")
         else:
             with serve(LEVELS) as served:
-                levels = _levels(bench, served, saturated[0])
-    reasons = [*models["reasons"], *levels["reasons"]]
-    return {
-        "valid": not reasons,
-        "partly": models["valid"] or levels["partly"],
-        "reasons": reasons,
-        "verdict": "",
-        "headline": f"{models['headline']}; {levels['headline']}",
-        "tables": [*models.pop("tables"), *levels.pop("tables")],
-        "models": models,
-        "levels": levels,
-    }
+                levels = of_levels(bench, served, saturated[0])
+    reasons = (*models.reasons, *levels.reasons)
+    return Result(
+        valid=not reasons,
+        headline=f"{models.headline}; {levels.headline}",
+        reasons=reasons,
+        partly=models.valid or levels.partly,
+        found=Isolation(models, levels),
+    )
 
 
 def side_by_side(bench: Bench, name: str, served: Sequence[Served], loads: Sequence[Schedule], slo_ns: int) -> Shared:
-    """Offer each load to its model at the same time; slo_ns: what the first one is held to.
+    """Offer each load to its model at the same time; slo_ns: the latency that the first one must keep.
 
     One issuer sends all of them in the order of time, so that none waits for another's thread. Models in simulated time
     have a clock each and share no processor: they run one after another, and their isolation holds by construction.
@@ -91,12 +245,13 @@ def side_by_side(bench: Bench, name: str, served: Sequence[Served], loads: Seque
         future: Future[Any] = to[number].submit(number)
         return future
 
-    run = bench.valid(lambda: open_loop(submit, served[0].clock, both, wait_ns=bench.wait_ns, limit_ns=slo_ns))
+    run = bench.valid(lambda: open_loop(submit, served[0].clock, both, wait_ns=bench.wait_ns, slo_ns=slo_ns))
     bench.keep(name, run)
     return Shared(tuple(run.samples.part(whose == place) for place in range(len(loads))), run.validity.reasons)
 
 
-def _models(bench: Bench, a: Served, b: Served, saturated: tuple[Run, Run]) -> Result:
+def of_models(bench: Bench, a: Served, b: Served, saturated: tuple[Run, Run]) -> Models:
+    """Let A serve while a spike hits B; saturated: what each can serve."""
     a_capacity, b_capacity = (run.throughput for run in saturated)
     slo_ns = bench.slo_ns or A.max_queue_delay_ns + round(SLO_BATCHES * A.max_batch_size / a_capacity * 1e9)
     seconds = bench.seconds(8.0, 2.0)
@@ -109,84 +264,42 @@ def _models(bench: Bench, a: Served, b: Served, saturated: tuple[Run, Run]) -> R
     bench.say("isolation: A serves, a spike hits B")
     loads = [schedule(steady, bench.seed, alike=True), schedule(spike, bench.seed + len(steady))]
     shared = side_by_side(bench, "isolation-models", [a, b], loads, slo_ns)
-    found = {
-        "A": by_phase(shared.samples[0], steady, slo_ns),
-        "B": by_phase(shared.samples[1], spike, slo_ns),
-    }
+    of_a = by_phase(shared.samples[0], steady, slo_ns)
+    of_b = by_phase(shared.samples[1], spike, slo_ns)
     spoilt = [f"capacity: {why}" for run in saturated for why in run.validity.reasons]
-    reasons = [f"models: {why}" for why in (*spoilt, *shared.reasons, *_unfelt(found["B"]))]
-    facts = {"slo_ns": slo_ns, "capacities": {"A": a_capacity, "B": b_capacity}, "reasons": reasons, "valid": not reasons}
-    p99 = [found["A"][name]["p99_ns"] for name in ("before", "during")]
-    ratio = p99[1] / p99[0] if None not in p99 else None
-    if reasons:
-        return {**facts, "discarded": found, "headline": "isolation of models: no valid run", "tables": []}
-    told = "not known" if ratio is None else f"{ratio:.2f} x"
-    attained = found["A"]["during"]["attainment"]
-    return {
-        **facts,
-        **found,
-        "p99_ratio": ratio,
-        "headline": f"a spike on B changes A's p99 to {told}, {attained:.1%} within {slo_ns / 1e6:.0f} ms",
-        "tables": [_phase_table(found)],
-    }
+    reasons = tuple(f"models: {why}" for why in (*spoilt, *shared.reasons, *_unfelt(of_b)))
+    return Models(slo_ns, (a_capacity, b_capacity), of_a, of_b, reasons)
 
 
-def by_phase(samples: Samples, parts: Sequence[Phase], slo_ns: int) -> dict[str, dict[str, Any]]:
+def by_phase(samples: Samples, parts: Sequence[Phase], slo_ns: int) -> dict[str, PhaseFigures]:
     """Return the figures of each phase, with the verdict on "99 % are within slo_ns"."""
     found = {}
     for part in parts:
         inside = during(samples, part)
-        verdict = gates.latency_within(inside.latency_ns, slo_ns).to_json() if inside.count else None
-        found[part.name] = {**figures(inside, slo_ns, part.seconds), "slo": verdict}
+        verdict = gates.latency_within(inside.latency_ns, slo_ns) if inside.count else None
+        found[part.name] = PhaseFigures(service(inside, slo_ns, part.seconds), verdict)
     return found
 
 
-def _unfelt(b: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _unfelt(b: Mapping[str, PhaseFigures]) -> list[str]:
     """A spike that B itself did not feel shows nothing about A."""
-    calm, hit = b["before"]["p99_ns"], b["during"]["p99_ns"]
-    if calm is None or hit is None or hit >= FELT * calm:
+    calm_ns, hit_ns = b["before"].service.p99_ns, b["during"].service.p99_ns
+    if calm_ns is None or hit_ns is None or hit_ns >= FELT * calm_ns:
         return []
-    return [f"the spike was none: B's own p99 went from {in_ms(calm)} to {in_ms(hit)} ms"]
+    return [f"B did not feel the spike: its own p99 went from {calm_ns / MS:.2f} to {hit_ns / MS:.2f} ms"]
 
 
-def _phase_table(found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, Any]:
-    rows = [
-        [model, name, round(part["offered"], 1), in_ms(part["p50_ns"]), in_ms(part["p99_ns"]), _percent(part["attainment"])]
-        for model, parts in found.items()
-        for name, part in parts.items()
-    ]
-    heads = ["model", "phase", "offered /s", "p50 ms", "p99 ms", "within SLO %"]
-    return {"title": "A critical model beside a spike on another", "heads": heads, "rows": rows}
-
-
-def _unclaimed(why: str) -> Result:
-    return {"skipped": why, "partly": False, "reasons": [], "headline": why, "tables": []}
-
-
-def _levels(bench: Bench, served: Served, saturated: Run) -> Result:
-    """Offer loads in parts of what the same model serves without levels: `saturated`."""
+def of_levels(bench: Bench, served: Served, saturated: Run) -> Levels:
+    """Offer loads as shares of what the same model serves without levels: `saturated`."""
     capacity, rows = saturated.throughput, []
     slo_ns = bench.slo_ns or round((1 + SLO_BATCHES) * LEVELS.max_batch_size / capacity * 1e9)
     for load in QUICK_URGENT_LOADS if bench.quick else URGENT_LOADS:
         bench.say(f"isolation: urgent requests at {load:g} of capacity, others at {OTHER_LOAD:g}")
         rows.append(_level_row(bench, served, load, capacity, slo_ns))
-    spoilt = saturated.validity.reasons
-    reasons = [f"levels: capacity: {why}" for why in spoilt]
-    reasons += [f"urgent load {row['load']:g}: {why}" for row in rows for why in row["reasons"]]
-    told = [f"{row['served_share']:.0%} at {row['load']:g}" for row in rows if row["valid"]]
-    return {
-        "capacity": capacity,
-        "slo_ns": slo_ns,
-        "other_load": OTHER_LOAD,
-        "rows": rows,
-        "partly": not spoilt and any(row["valid"] for row in rows),
-        "reasons": reasons,
-        "headline": "others served by urgent load: " + (", ".join(told) or "no valid run"),
-        "tables": [_level_table(rows)],
-    }
+    return Levels(capacity, slo_ns, tuple(rows), saturated.validity.reasons)
 
 
-def _level_row(bench: Bench, served: Served, load: float, capacity: float, slo_ns: int) -> Result:
+def _level_row(bench: Bench, served: Served, load: float, capacity: float, slo_ns: int) -> LevelRow:
     seconds = max(bench.seconds(6.0, 1.5), ENOUGH / ((load + OTHER_LOAD) * capacity))
     both, whose = merged(
         poisson(load * capacity, seconds, bench.seed, exact=True),
@@ -197,48 +310,23 @@ def _level_row(bench: Bench, served: Served, load: float, capacity: float, slo_n
     def submit(number: int) -> Future[Any]:
         return served.submit(number, priority=levels[number])
 
-    run = bench.valid(lambda: open_loop(submit, served.clock, both, wait_ns=bench.wait_ns, limit_ns=slo_ns))
+    run = bench.valid(lambda: open_loop(submit, served.clock, both, wait_ns=bench.wait_ns, slo_ns=slo_ns))
     bench.keep(f"isolation-levels-{load:g}", run)
     urgent, others = run.samples.part(whose == 0), run.samples.part(whose == 1)
-    end_ns = round(seconds * 1e9)
-    seen = {
-        "urgent": figures(urgent, slo_ns, seconds),
-        "others": figures(others, slo_ns, seconds),
-        **starvation(others, end_ns),
-        "fluid_share": min(1.0, max(0.0, (1 - load) / OTHER_LOAD)),
-    }
-    valid = run.validity.valid
-    row = {"load": load, "valid": valid, "reasons": list(run.validity.reasons)}
-    return {**row, **(seen if valid else {"discarded": seen})}
+    return LevelRow(
+        load,
+        service(urgent, slo_ns, seconds),
+        service(others, slo_ns, seconds),
+        starvation(others, round(seconds * 1e9)),
+        min(1.0, max(0.0, (1 - load) / OTHER_LOAD)),
+        run.validity.reasons,
+    )
 
 
-def starvation(samples: Samples, end_ns: int) -> dict[str, Any]:
-    """Return how badly requests starved while load was offered, that is until end_ns.
-
-    served_share: answered by then, of all. longest_wait_ns: the longest that one had waited by then, answered or not; what
-    is left over is served once the load ends, so later answers say nothing about the load.
-    """
+def starvation(samples: Samples, end_ns: int) -> Starvation:
+    """Return how badly requests starved while load was offered, that is until end_ns."""
     if not samples.count:
-        return {"served_share": None, "longest_wait_ns": None}
+        return Starvation()
     by_then = np.minimum(samples.done_ns, end_ns) - samples.scheduled_ns
-    return {
-        "served_share": float(np.mean(samples.answered & (samples.done_ns <= end_ns))),
-        "longest_wait_ns": int(by_then.max()),
-    }
-
-
-def _level_table(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    heads = ["urgent load", "valid", "urgent p99 ms", "within SLO %", "others served %", "by fluid limit %"]
-    cells = [[row["load"], row["valid"], *(_level_cells(row) if row["valid"] else [None] * 5)] for row in rows]
-    title = f"Two priority levels in one model, others at {OTHER_LOAD:g} of capacity"
-    return {"title": title, "heads": [*heads, "longest wait ms"], "rows": cells}
-
-
-def _level_cells(row: Mapping[str, Any]) -> list[Any]:
-    urgent = row["urgent"]
-    shares = (urgent["attainment"], row["served_share"], row["fluid_share"])
-    return [in_ms(urgent["p99_ns"]), *map(_percent, shares), in_ms(row["longest_wait_ns"])]
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else round(100 * share, 2)
+    served = samples.answered & (samples.done_ns <= end_ns)
+    return Starvation(float(np.mean(served)), int(by_then.max()))

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from batchproof.bench.each_work import Works, each_work
+from batchproof.bench.calibration import Calibrate
+from batchproof.bench.each_work import measured, summed_up
 from batchproof.bench.measurement import Bench, Result
 from batchproof.load.runs import Run, closed_loop
 from batchproof.load.workload import Served, Work
@@ -21,79 +24,131 @@ from batchproof.stats import gates
 from batchproof.stats.gates import INCONCLUSIVE, PASS, Decision, at_least
 
 GATE = 1.05
-MAX_BATCH = 32
 ASKED = at_least(GATE)
+MAX_BATCH = 32
 PAIRS = (20, 8)  # full, quick; more, up to MOST, while the gate is inconclusive
 MOST = 40
 SLICE_S = (1.0, 0.3)
 
+Pair = tuple[Run, Run]  # one request at a time, and the crowd
 
-def measure(bench: Bench) -> Result:
+
+@dataclass(frozen=True)
+class Naive:
+    """One request at a time against dynamic batching, on one work.
+
+    decision: on the ratio of dynamic to naive. naive_per_s, dynamic_per_s: requests/s, in each pair. ceiling: how many times
+    batching can beat one request at a time, by the curve; limit_per_s: the most that the curve allows; alone_per_s: what one
+    request at a time could have without any overhead. reasons: why too few pairs are valid; empty if enough are.
+    """
+
+    decision: Decision
+    naive_per_s: tuple[float, ...]
+    dynamic_per_s: tuple[float, ...]
+    max_batch_size: int
+    ceiling: float
+    limit_per_s: float
+    alone_per_s: float
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def valid(self) -> bool:
+        """Stalls cannot cause a PASS, so that one stands even where too few pairs are valid."""
+        return not self.reasons or self.decision.verdict == PASS
+
+    @property
+    def gains(self) -> bool:
+        """The model can gain enough from batching to be judged."""
+        return self.ceiling >= GATE
+
+    @property
+    def verdict(self) -> str:
+        """The gate's; "" for a model that cannot gain."""
+        return self.decision.verdict if self.gains else ""
+
+    @property
+    def medians_per_s(self) -> tuple[float, float] | None:
+        """Naive and dynamic requests/s; None if too few pairs are valid."""
+        return None if self.reasons else (statistics.median(self.naive_per_s), statistics.median(self.dynamic_per_s))
+
+    @property
+    def says(self) -> str:
+        """Its part of the headline."""
+        ratio = self.decision.estimate
+        if not self.gains:
+            return f"cannot gain from batching (ceiling {self.ceiling:.2f}x): not judged; measured {ratio:.2f}x"
+        most = f"at most {self.ceiling:.2f}x can be had"
+        if self.medians_per_s is None:
+            least = f"at least {self.decision.low:.2f}x" if self.decision.verdict == PASS else "inconclusive"
+            return f"{least}: the host stalled; {most}"
+        naive, dynamic = self.medians_per_s
+        return f"{ratio:.2f}x ({dynamic:,.0f} against {naive:,.0f}/s; {most})"
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data. What invalid pairs gave stands under "discarded" and nowhere else."""
+        facts: dict[str, Any] = {
+            "valid": self.valid,
+            "verdict": self.verdict,
+            "reasons": list(self.reasons),
+            "says": self.says,
+            "max_batch_size": self.max_batch_size,
+            "clients": 2 * self.max_batch_size,
+            "gate": GATE,
+            "ceiling": self.ceiling,
+            "limit_per_s": self.limit_per_s,
+            "alone_per_s": self.alone_per_s,
+            "pairs": self.decision.n,
+            "ratio_low": self.decision.low,
+            "ratio_high": None if self.reasons else self.decision.high,
+        }
+        if self.medians_per_s is None:
+            return facts | {"discarded": {"naive_per_s": list(self.naive_per_s), "dynamic_per_s": list(self.dynamic_per_s)}}
+        naive, dynamic = self.medians_per_s
+        measured = {"naive_per_s": naive, "dynamic_per_s": dynamic, "ratio": self.decision.estimate}
+        return facts | measured | {"share_of_limit": dynamic / self.limit_per_s}
+
+
+def measure(bench: Bench, calibrate: Calibrate) -> Result:
     """Compare on each work."""
-    return each_work(bench, of_work, lambda works: [_table(works)])
+    return summed_up(measured(bench.works, partial(of_work, bench, calibrate)))
 
 
-def of_work(bench: Bench, work: Work) -> Result:
+def of_work(bench: Bench, calibrate: Calibrate, work: Work) -> Naive:
     """Compute the ceiling from the curve, then measure: naive, dynamic, dynamic, naive, and so on."""
-    curve = bench.curve(work)
+    calibration = calibrate(work)
+    curve, alone = calibration.curve, 1e9 / calibration.fastest_ns
     top = min(MAX_BATCH, curve.sizes[-1])
-    ceiling, limit = curve.ceiling(top), curve.limit(top)
-    alone = 1e9 / bench.fastest_ns[work.name]
     with bench.serve(work, BatcherConfig(max_batch_size=top)) as served:
         pairs, reasons = _pairs(bench, served, 2 * top, alone)
-    result = judged(pairs, alone)
-    if reasons:  # stalls can cause a FAIL; they cannot cause a PASS
-        result = gates.withheld(result)
-    sides = [[pair[side].throughput for pair in pairs] for side in (0, 1)]
-    naive, dynamic = map(statistics.median, sides)
     for run, word in zip(pairs[0], ("naive", "dynamic"), strict=True):
         bench.record.samples(f"naive-{work.name}-{word}", run.samples)
-    gains = ceiling >= GATE
-    measured: Result = {}
-    if not reasons:
-        measured = {"naive_per_s": naive, "dynamic_per_s": dynamic, "ratio": result.estimate}
-        measured["share_of_limit"] = dynamic / limit
-    return {
-        "valid": not reasons or result.verdict == PASS,
-        "verdict": result.verdict if gains else "",
-        "reasons": reasons,
-        "says": _says(result, naive, dynamic, ceiling, stalled=bool(reasons)),
-        "max_batch_size": top,
-        "clients": 2 * top,
-        "gate": GATE,
-        "ceiling": ceiling,
-        "limit_per_s": limit,
-        "alone_per_s": alone,
-        "pairs": result.n,
-        "ratio_low": result.low,
-        "ratio_high": None if reasons else result.high,
-        **(measured or {"discarded": {"naive_per_s": sides[0], "dynamic_per_s": sides[1]}}),
-    }
+    decision = judged(pairs, alone)
+    return Naive(
+        gates.withheld(decision) if reasons else decision,  # stalls can cause a FAIL; they cannot cause a PASS
+        tuple(naive.throughput for naive, _ in pairs),
+        tuple(dynamic.throughput for _, dynamic in pairs),
+        top,
+        curve.ceiling(top),
+        curve.max_throughput(top),
+        alone,
+        reasons,
+    )
 
 
-def judged(pairs: Sequence[tuple[Run, Run]], alone: float) -> Decision:
+def judged(pairs: Sequence[Pair], alone: float) -> Decision:
     """Judge pairs of a naive and a dynamic run; alone: requests/s of one at a time without any overhead."""
     return gates.median_ratio([_ratio(pair, alone) for pair in pairs], ASKED)
 
 
-def _says(result: Decision, naive: float, dynamic: float, ceiling: float, *, stalled: bool) -> str:
-    if ceiling < GATE:
-        return f"cannot gain from batching (ceiling {ceiling:.2f}x): not judged; measured {result.estimate:.2f}x"
-    if stalled:
-        least = f"at least {result.low:.2f}x" if result.verdict == PASS else "inconclusive"
-        return f"{least}: the host stalled; at most {ceiling:.2f}x can be had"
-    return f"{result.estimate:.2f}x ({dynamic:,.0f} against {naive:,.0f}/s; at most {ceiling:.2f}x can be had)"
+def _pairs(bench: Bench, served: Served, clients: int, alone: float) -> tuple[list[Pair], tuple[str, ...]]:
+    """Measure until the gate is decided or there are MOST pairs; an invalid pair is discarded and measured again.
 
-
-def _pairs(bench: Bench, served: Served, clients: int, alone: float) -> tuple[list[tuple[Run, Run]], list[str]]:
-    """Measure until the gate is decided or MOST pairs are there; an invalid pair is discarded and made again.
-
-    Return the valid pairs. Where too few are valid for the test: all of them, and the reasons. Stalls then can be no cause
-    of a PASS, as what is compared with is at least what the model would do alone without any; a FAIL they can cause.
+    Return the valid pairs. If they are too few for the test, return all pairs, and the reasons. Stalls cannot cause a PASS
+    then, because the ratio is taken to what the model would do alone without any stall; but they can cause a FAIL.
     """
     _slice(bench, served, clients)  # the warm-up
-    pairs: list[tuple[Run, Run]] = []
-    discarded: list[tuple[Run, Run]] = []
+    pairs: list[Pair] = []
+    discarded: list[Pair] = []
     planned = PAIRS[int(bench.quick)]
     while len(pairs) < planned and len(discarded) < PAIRS[int(bench.quick)]:
         bench.say(f"{served.work.name}: pair {len(pairs) + 1} of {planned}")
@@ -103,12 +158,12 @@ def _pairs(bench: Bench, served: Served, clients: int, alone: float) -> tuple[li
         if len(pairs) == planned < MOST and judged(pairs, alone).verdict == INCONCLUSIVE:
             planned = min(2 * planned, MOST)
     if judged(pairs, alone).low is not None:
-        return pairs, []
+        return pairs, ()
     reasons = [reason for pair in discarded for run in pair for reason in run.validity.reasons]
-    return pairs + discarded, [f"{len(discarded)} of {len(pairs) + len(discarded)} pairs: {reasons[0]}, ..."]
+    return pairs + discarded, (f"{len(discarded)} of {len(pairs) + len(discarded)} pairs: {reasons[0]}, ...",)
 
 
-def _pair(bench: Bench, served: Served, clients: int, *, naive_first: bool) -> tuple[Run, Run]:
+def _pair(bench: Bench, served: Served, clients: int, *, naive_first: bool) -> Pair:
     if naive_first:
         naive = _slice(bench, served, 1)
         return naive, _slice(bench, served, clients)
@@ -123,19 +178,7 @@ def _slice(bench: Bench, served: Served, clients: int) -> Run:
     )
 
 
-def _ratio(pair: tuple[Run, Run], alone: float) -> float:
-    """Dynamic over naive, which counts for at least what the model allows: a crowd hides the way there and back too."""
+def _ratio(pair: Pair, alone: float) -> float:
+    """Dynamic over naive, which counts for at least what the model allows: a crowd hides the travelling time too."""
     naive, dynamic = pair
     return dynamic.throughput / max(naive.throughput, alone)
-
-
-def _table(works: Works) -> dict[str, Any]:
-    heads = ["work", "naive/s", "dynamic/s", "ratio", "from", "to", "ceiling", "share of the limit", "pairs", "verdict"]
-    keys = ("naive_per_s", "dynamic_per_s", "ratio", "ratio_low", "ratio_high", "ceiling", "share_of_limit", "pairs")
-    rows = [[name, *(one.get(key) for key in keys), one["verdict"] or "not judged"] for name, one in works.items()]
-    return {
-        "title": "One request at a time against dynamic batching",
-        "heads": heads,
-        "rows": rows,
-        "note": f"Gate {GATE}: one-sided 99 % bounds of the median ratio of interleaved pairs (sign test).",
-    }

@@ -1,31 +1,32 @@
-"""Overload: 0.5 to 3 times the capacity is offered, open loop, without a limit and with those that the target claims.
+"""Overload: 0.5 to 3 times the capacity is offered, open loop, without a queue limit and with those that the target claims.
 
-What is asked: how much is answered within the SLO (goodput), what is refused and how, whether the queue stays bounded, how
-long it takes after a spike until the latency is back, and whether some clients are served less than others.
+The questions: how much is answered within the SLO (goodput)? What is refused, and how? Does the queue stay bounded? How long
+does it take after a spike until the latency is back? Are some clients served less than others?
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from batchproof.bench.calibration import Calibrate, saturation
 from batchproof.bench.fleet import together
 from batchproof.bench.measurement import Bench, Result
-from batchproof.load.phases import Phase, during, figures, in_ms, most_inside, phases, quantile, schedule
-from batchproof.load.runs import Run, closed_loop, open_loop
+from batchproof.load.phases import Phase, Service, during, most_inside, phases, quantile, schedule, service
+from batchproof.load.runs import open_loop
 from batchproof.load.samples import Samples
 from batchproof.load.schedule import poisson
-from batchproof.load.workload import WORKS, Served, Unmeasured
+from batchproof.load.workload import WORKS, Served
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats.percentile import fewest
 from batchproof.targets.protocol import claimed
 
 LOADS = (0.5, 0.8, 1.0, 1.5, 2.0, 3.0)
-QUICK_LOADS = ((0.5, 3.0), (3.0,))  # without a limit, with one
+QUICK_LOADS = ((0.5, 3.0), (3.0,))  # without a queue limit, with one
 MAX_BATCH = 4  # small, so that three times the capacity is still a rate that one Python client can send
 WAITING = 2  # batches that may wait where the queue has a limit
 SLO_BATCHES = 6  # the SLO, where none was given, in full batches: the limited queue, one under way, one's own, some slack
@@ -34,130 +35,214 @@ BACK = 1.5  # recovered: the median of the next requests is at most this many ti
 WINDOW = 50
 ENOUGH = fewest(99) + 3  # requests of a run, so that p99 has a bound
 CALM, SPIKE = 0.5, 3.0
-QUICK_SPIKES = 2  # one without a limit and one with: how short a queue is decides, and not by what
-CAPACITY_ATTEMPTS = 5  # all that follows is told in parts of it
+QUICK_SPIKES = 2  # one without a queue limit and one with: what decides is how short the queue is, and not what keeps it so
 WORK = WORKS["accelerator"]
 
 
 @dataclass(frozen=True)
-class Limit:
-    """A way to keep a queue short. wait_ns: the longest a request may wait in it; 0: for ever."""
+class QueueLimit:
+    """A way to keep a queue short, and the features that a target needs for it."""
 
     name: str
     config: BatcherConfig
     needs: tuple[str, ...] = ()
-    says: str = ""
 
 
-def measure(bench: Bench) -> Result:
-    """Offer each load to each limit, then a spike to each; every row says whether it is valid."""
+@dataclass(frozen=True)
+class Fairness:
+    """How evenly clients are answered: the share answered of what each sent. None if nobody is answered.
+
+    least_to_mean: for the client that is served least (1: all alike). jain: (sum x)^2 / (n sum x^2), which is 1 if all are
+    served alike and 1/n if one gets everything (Jain, Chiu, Hawe 1984).
+    """
+
+    least_to_mean: float | None = None
+    jain: float | None = None
+
+
+@dataclass(frozen=True)
+class Overloaded:
+    """What becomes of one load, as a share of the capacity.
+
+    bound: how many requests may be inside by max_queue_size; None: any number. most_inside: how many were inside. growth: by
+    how many seconds the latency grows in a second of load. overtaken: the share of answers that came after that of a later
+    request.
+    host: what the host did. reasons: why these figures are not a result.
+    """
+
+    limit: str
+    load: float
+    bound: int | None
+    service: Service
+    fairness: Fairness
+    most_inside: int
+    growth: float | None
+    overtaken: float
+    host: Mapping[str, Any]
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def valid(self) -> bool:
+        """The figures are a result."""
+        return not self.reasons
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        about = {"limit": self.limit, "load": self.load, "valid": self.valid, "reasons": list(self.reasons)}
+        about |= {"host": dict(self.host), "bound": self.bound}
+        seen = {**self.service.facts(), **asdict(self.fairness), "most_inside": self.most_inside}
+        seen |= {"growth": self.growth, "overtaken": self.overtaken}
+        return about | (seen if self.valid else {"discarded": seen})
+
+
+@dataclass(frozen=True)
+class Spike:
+    """What becomes of a spike. recovery_ns: how long until the latency is back; expected_ns: by theory, without a limit."""
+
+    limit: str
+    recovery_ns: int | None
+    expected_ns: int | None
+    phases: Mapping[str, Service]
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def valid(self) -> bool:
+        """The figures are a result."""
+        return not self.reasons
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        seen = {
+            "recovery_ns": self.recovery_ns,
+            "expected_ns": self.expected_ns,
+            "phases": {name: part.facts() for name, part in self.phases.items()},
+        }
+        about = {"limit": self.limit, "valid": self.valid, "reasons": list(self.reasons)}
+        return about | (seen if self.valid else {"discarded": seen})
+
+
+@dataclass(frozen=True)
+class Overload:
+    """What overload does to a target. capacity: requests/s; spoilt: why it is not known; skipped: limits without a claim."""
+
+    capacity: float
+    slo_ns: int
+    rows: tuple[Overloaded, ...]
+    spikes: tuple[Spike, ...]
+    skipped: tuple[str, ...]
+    spoilt: tuple[str, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Everything that speaks against it."""
+        return (
+            *(f"capacity: {why}" for why in self.spoilt),
+            *(f"{row.limit} at {row.load:g}: {why}" for row in self.rows for why in row.reasons),
+            *(f"{spike.limit}, spike: {why}" for spike in self.spikes for why in spike.reasons),
+        )
+
+    @property
+    def headline(self) -> str:
+        """Say in one line what overload does to goodput, by queue limit."""
+        worst = [row for row in self.rows if row.valid and row.load == SPIKE]
+        if not worst:
+            return "no valid run at three times the capacity"
+        told = ", ".join(f"{row.limit} {row.service.goodput / self.capacity:.0%}" for row in worst)
+        within = f"within {self.slo_ns / 1e6:.0f} ms"
+        return f"at {SPIKE:g} x capacity ({self.capacity:.0f}/s) answered {within}, of capacity: {told}"
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        return {
+            "capacity": self.capacity,
+            "slo_ns": self.slo_ns,
+            "clients": CLIENTS,
+            "rows": [row.facts() for row in self.rows],
+            "spikes": [spike.facts() for spike in self.spikes],
+            "skipped": list(self.skipped),
+        }
+
+
+def measure(bench: Bench, _calibrate: Calibrate) -> Result:
+    """Offer each load to each queue limit, then a spike to each; every row says whether it is valid."""
     plain = BatcherConfig(max_batch_size=MAX_BATCH)
+    rows: list[Overloaded] = []
+    spikes: list[Spike] = []
     with bench.serve(WORK, plain) as served:
         bench.say("overload: capacity")
         saturated = saturation(bench, served, plain)
         capacity = saturated.throughput
         full_ns = round(MAX_BATCH / capacity * 1e9)
         slo_ns = bench.slo_ns or SLO_BATCHES * full_ns
-        result: Result = {"capacity": capacity, "slo_ns": slo_ns, "clients": CLIENTS}
-        result |= {"rows": [], "spikes": [], "skipped": []}
-        reasons = [f"capacity: {reason}" for reason in saturated.validity.reasons]
-        reasons += _offered(bench, served, Limit("no limit", plain), result)
-    asked = []
-    for limit in limits(plain, slo_ns, full_ns):
+        free = QueueLimit("no limit", plain)
+        rows += _loaded(bench, served, free, capacity, slo_ns)
+        spikes.append(_spike(bench, served, free, capacity, slo_ns))
+    asked, skipped = [], []
+    for limit in queue_limits(plain, slo_ns, full_ns):
         if missing := claimed(bench.target.info, limit.needs):
-            result["skipped"].append(f"{limit.name}: {bench.target.info.name} does not claim '{missing}'")
+            skipped.append(f"{limit.name}: {bench.target.info.name} does not claim '{missing}'")
         else:
             asked.append(limit)
     with together(bench, WORK, [limit.config for limit in asked]) as serve:
         for limit in asked:
             with serve(limit.config) as served:
-                reasons += _offered(bench, served, limit, result)
-    return {
-        "valid": not reasons,
-        "partly": saturated.valid and any(row["valid"] for row in result["rows"]),
-        "reasons": reasons,
-        "verdict": "",
-        "headline": headline(result),
-        "tables": tables(result),
-        **result,
-    }
+                rows += _loaded(bench, served, limit, capacity, slo_ns)
+                if not bench.quick or len(spikes) < QUICK_SPIKES:
+                    spikes.append(_spike(bench, served, limit, capacity, slo_ns))
+    found = Overload(capacity, slo_ns, tuple(rows), tuple(spikes), tuple(skipped), saturated.validity.reasons)
+    return Result(
+        valid=not found.reasons,
+        headline=found.headline,
+        reasons=found.reasons,
+        partly=saturated.valid and any(row.valid for row in rows),
+        found=found,
+    )
 
 
-def _offered(bench: Bench, served: Served, limit: Limit, result: Result) -> list[str]:
-    """Add to the result what becomes of each load and of a spike; return what speaks against it."""
-    reasons: list[str] = []
-    capacity, slo_ns = result["capacity"], result["slo_ns"]
-    for load in loads(bench, limit):
-        bench.say(f"overload: {limit.name}, {load:g} of capacity")
-        row = _loaded(bench, served, limit, load, capacity, slo_ns)
-        result["rows"].append(row)
-        reasons += [f"{limit.name} at {load:g}: {reason}" for reason in row["reasons"]]
-    if bench.quick and len(result["spikes"]) == QUICK_SPIKES:
-        return reasons
-    bench.say(f"overload: {limit.name}, a spike of {SPIKE:g} times the capacity")
-    spike = _spike(bench, served, limit, capacity, slo_ns)
-    result["spikes"].append(spike)
-    return [*reasons, *(f"{limit.name}, spike: {reason}" for reason in spike["reasons"])]
-
-
-def loads(bench: Bench, limit: Limit) -> tuple[float, ...]:
-    """Return the loads, in parts of the capacity."""
+def loads(bench: Bench, limit: QueueLimit) -> tuple[float, ...]:
+    """Return the loads, as shares of the capacity."""
     return QUICK_LOADS[int(bool(limit.needs))] if bench.quick else LOADS
 
 
-def limits(plain: BatcherConfig, slo_ns: int, full_ns: int) -> tuple[Limit, ...]:
-    """Return the queue with a limit of requests, and with one of time (what the SLO leaves for waiting)."""
+def queue_limits(plain: BatcherConfig, slo_ns: int, full_ns: int) -> tuple[QueueLimit, ...]:
+    """Return a limit on the number of requests, and one on their waiting time (what the SLO leaves for waiting)."""
     size = WAITING * plain.max_batch_size * plain.instances
     wait_ns = max(1_000, (slo_ns - 2 * full_ns) // 1_000 * 1_000)
     return (
-        Limit("max_queue_size", replace(plain, max_queue_size=size), ("max_queue_size",), f"{size} requests"),
-        Limit("queue timeout", replace(plain, queue_timeout_ns=wait_ns), ("queue_timeout",), f"{wait_ns / 1e6:.1f} ms"),
+        QueueLimit("max_queue_size", replace(plain, max_queue_size=size), ("max_queue_size",)),
+        QueueLimit("queue timeout", replace(plain, queue_timeout_ns=wait_ns), ("queue_timeout",)),
     )
 
 
-def saturation(bench: Bench, served: Served, config: BatcherConfig) -> Run:
-    """Run a closed loop that never leaves an instance idle; its throughput is the capacity.
-
-    Two batches of clients an instance are the least (one batch in the model, one that forms); one more hides the way back.
-    Unmeasured if nothing is answered.
-    """
-    clients = (2 * config.instances + 1) * config.max_batch_size
-    closed_loop(served.submit, served.clock, clients, wait_ns=bench.wait_ns, requests=2 * clients)  # warm-up
-    seconds = bench.seconds(2.0, 1.0)
-    run = bench.valid(
-        lambda: closed_loop(served.submit, served.clock, clients, wait_ns=bench.wait_ns, seconds=seconds),
-        least=CAPACITY_ATTEMPTS,
-    )
-    if not run.throughput:
-        bench.check_alive()
-        raise Unmeasured(f"the capacity, with {clients} clients: {run.validity}")
-    return run
+def _loaded(bench: Bench, served: Served, limit: QueueLimit, capacity: float, slo_ns: int) -> list[Overloaded]:
+    rows = []
+    for load in loads(bench, limit):
+        bench.say(f"overload: {limit.name}, {load:g} of capacity")
+        rows.append(_load(bench, served, limit, load, capacity, slo_ns))
+    return rows
 
 
-def _loaded(bench: Bench, served: Served, limit: Limit, load: float, capacity: float, slo_ns: int) -> Result:
+def _load(bench: Bench, served: Served, limit: QueueLimit, load: float, capacity: float, slo_ns: int) -> Overloaded:
     seconds = max(bench.seconds(5.0, 2.0), ENOUGH / (load * capacity))
     arrivals = poisson(load * capacity, seconds, bench.seed, exact=True)
-    run = bench.valid(lambda: open_loop(served.submit, served.clock, arrivals, wait_ns=bench.wait_ns, limit_ns=slo_ns))
+    run = bench.valid(lambda: open_loop(served.submit, served.clock, arrivals, wait_ns=bench.wait_ns, slo_ns=slo_ns))
     samples = with_clients(run.samples, bench.seed)
-    row: Result = {
-        "limit": limit.name,
-        "load": load,
-        "valid": run.validity.valid,
-        "reasons": list(run.validity.reasons),
-        "host": bench.keep(f"overload-{limit.name}-{load:g}", run)["host"],
-        "bound": bound(limit.config),
-    }
-    seen = {
-        **figures(samples, slo_ns, seconds),
-        **fairness(samples),
-        "most_inside": most_inside(samples),
-        "growth": growth(samples),
-        "overtaken": overtaken(samples),
-    }
-    return {**row, **(seen if run.validity.valid else {"discarded": seen})}
+    return Overloaded(
+        limit.name,
+        load,
+        bound(limit.config),
+        service(samples, slo_ns, seconds),
+        fairness(samples),
+        most_inside(samples),
+        growth(samples),
+        overtaken(samples),
+        bench.keep(f"overload-{limit.name}-{load:g}", run)["host"],
+        run.validity.reasons,
+    )
 
 
-def _spike(bench: Bench, served: Served, limit: Limit, capacity: float, slo_ns: int) -> Result:
+def _spike(bench: Bench, served: Served, limit: QueueLimit, capacity: float, slo_ns: int) -> Spike:
+    bench.say(f"overload: {limit.name}, a spike of {SPIKE:g} times the capacity")
     drains = (SPIKE - 1) / (1 - CALM)  # without a limit a second of spike takes so long to drain: see it through
     seconds = max(bench.seconds(3.0, 0.6), ENOUGH / (capacity * (CALM + SPIKE + CALM * (drains + 1))))
     parts = phases(
@@ -166,17 +251,15 @@ def _spike(bench: Bench, served: Served, limit: Limit, capacity: float, slo_ns: 
         ("after", seconds * (drains + 1), CALM * capacity),
     )
     arrivals = schedule(parts, bench.seed)
-    run = bench.valid(lambda: open_loop(served.submit, served.clock, arrivals, wait_ns=bench.wait_ns, limit_ns=slo_ns))
+    run = bench.valid(lambda: open_loop(served.submit, served.clock, arrivals, wait_ns=bench.wait_ns, slo_ns=slo_ns))
     bench.keep(f"overload-{limit.name}-spike", run)
-    recovered = recovery_ns(run.samples, parts[0], parts[1].end_ns)
-    seen = {
-        "recovery_ns": recovered,
-        "expected_ns": None if limit.needs else round(parts[1].seconds * drains * 1e9),
-        "phases": {part.name: figures(during(run.samples, part), slo_ns, part.seconds) for part in parts},
-    }
-    valid = run.validity.valid
-    row = {"limit": limit.name, "valid": valid, "reasons": list(run.validity.reasons)}
-    return {**row, **(seen if valid else {"discarded": seen})}
+    return Spike(
+        limit.name,
+        recovery_ns(run.samples, parts[0], parts[1].end_ns),
+        None if limit.needs else round(parts[1].seconds * drains * 1e9),
+        {part.name: service(during(run.samples, part), slo_ns, part.seconds) for part in parts},
+        run.validity.reasons,
+    )
 
 
 def with_clients(samples: Samples, seed: int, clients: int = CLIENTS) -> Samples:
@@ -189,21 +272,14 @@ def bound(config: BatcherConfig) -> int | None:
     return config.max_queue_size + config.instances * config.max_batch_size if config.max_queue_size else None
 
 
-def fairness(samples: Samples) -> dict[str, float | None]:
-    """Return how evenly clients are answered: share answered of what each sent.
-
-    least_to_mean: of the client served least (1: all alike). jain: (sum x)^2 / (n sum x^2), 1 for all alike, 1/n if one gets
-    everything (Jain, Chiu, Hawe 1984). None if nobody is answered.
-    """
+def fairness(samples: Samples) -> Fairness:
+    """Return how evenly clients are answered."""
     sent = np.bincount(samples.client)
     got = np.bincount(samples.client, weights=samples.answered, minlength=sent.size)[sent > 0]
     share = got / sent[sent > 0]
     if not share.size or not share.any():
-        return {"least_to_mean": None, "jain": None}
-    return {
-        "least_to_mean": float(share.min() / share.mean()),
-        "jain": float(share.sum() ** 2 / (share.size * (share @ share))),
-    }
+        return Fairness()
+    return Fairness(float(share.min() / share.mean()), float(share.sum() ** 2 / (share.size * (share @ share))))
 
 
 def overtaken(samples: Samples) -> float:
@@ -219,7 +295,8 @@ def overtaken(samples: Samples) -> float:
 def growth(samples: Samples) -> float | None:
     """Return by how many seconds the latency grows in a second of load: about load - 1 without a limit, 0 in a steady state.
 
-    The least-squares line of answered requests' latency against the time at which they were due; None of fewer than 3.
+    It is the slope of the least-squares line of answered requests' latency against the time at which they were due; None
+    with fewer than 3 of them.
     """
     asked = samples.answered
     x: npt.NDArray[np.float64] = samples.scheduled_ns[asked].astype(np.float64)
@@ -244,56 +321,3 @@ def recovery_ns(samples: Samples, before: Phase, spike_end_ns: int) -> int | Non
     good = late <= BACK * was
     enough = np.convolve(good, np.ones(WINDOW, dtype=np.int64), "valid") * 2 > WINDOW
     return int(due[np.argmax(enough)]) - spike_end_ns if enough.any() else None
-
-
-def headline(result: Mapping[str, Any]) -> str:
-    """Say in one line what overload does to goodput, by limit."""
-    worst = [row for row in result["rows"] if row["valid"] and row["load"] == SPIKE]
-    told = [f"{row['limit']} {row['goodput'] / result['capacity']:.0%}" for row in worst]
-    if not told:
-        return "no valid run at three times the capacity"
-    within = f"within {result['slo_ns'] / 1e6:.0f} ms"
-    return f"at {SPIKE:g} x capacity ({result['capacity']:.0f}/s) answered {within}, of capacity: " + ", ".join(told)
-
-
-def tables(result: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what a person reads."""
-    heads = [
-        "limit",
-        "load",
-        "valid",
-        "goodput /s",
-        "refused",
-        "p50 ms",
-        "p99 ms",
-        "answered p99",
-        "most inside",
-        "bound",
-        "grows s/s",
-    ]
-    rows = [
-        [row["limit"], row["load"], row["valid"], *(_row_cells(row) if row["valid"] else [None] * 10)]
-        for row in result["rows"]
-    ]
-    keys = ("recovery_ns", "expected_ns")
-    spikes = [[row["limit"], row["valid"], *(in_ms(row.get(key)) for key in keys)] for row in result["spikes"]]
-    return [
-        {"title": "Offered load against capacity", "heads": [*heads, "least/mean", "Jain"], "rows": rows},
-        {"title": "After a spike", "heads": ["limit", "valid", "recovery ms", "by theory ms"], "rows": spikes},
-    ]
-
-
-def _row_cells(row: Mapping[str, Any]) -> list[Any]:
-    refused = sum(count for word, count in row["outcomes"].items() if word != "answered")
-    fair = [row["least_to_mean"], row["jain"]]
-    return [
-        round(row["goodput"], 1),
-        refused,
-        in_ms(row["p50_ns"]),
-        in_ms(row["p99_ns"]),
-        in_ms(row["answered_p99_ns"]),
-        row["most_inside"],
-        row["bound"],
-        None if row["growth"] is None else round(row["growth"], 3),
-        *(None if value is None else round(value, 3) for value in fair),
-    ]

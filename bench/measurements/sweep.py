@@ -1,36 +1,38 @@
-"""Sweep of max_batch_size and queue delay: each point saturated (closed loop) and at fractions of its capacity (open loop).
+"""Sweep of max_batch_size and queue delay: each point saturated (closed loop) and at shares of its capacity (open loop).
 
-Closed loop with 2 x max_batch_size x instances clients: with fewer, part of the batches leave half empty while the others
-are computed (N = max_batch_size reaches about 60 % of the capacity). Beside each point stands what the oracle says of it.
+The closed loop has 2 x max_batch_size x instances clients. With fewer, some batches leave half empty while the others are
+computed: N = max_batch_size reaches about 60 % of the capacity. Beside each point stands what the oracle says of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from batchproof.bench.each_work import each_work
+from batchproof.bench.calibration import Calibrate, Calibration
+from batchproof.bench.each_work import measured, summed_up
 from batchproof.bench.fleet import together
 from batchproof.bench.measurement import Bench, Result
-from batchproof.bench.oracle.curve import Curve
 from batchproof.bench.oracle.prediction import (
+    Assessment,
     Prediction,
-    compare,
+    assess,
     margin_of,
+    overhead,
     overrun,
     predict,
     predict_closed,
-    way,
 )
 from batchproof.load.runs import Run, closed_loop, open_loop
 from batchproof.load.schedule import poisson
 from batchproof.load.workload import MS, Served, Work
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats import gates
-from batchproof.stats.gates import INCONCLUSIVE, Decision, at_least
+from batchproof.stats.gates import Decision, at_least
 from batchproof.stats.percentile import fewest
 
 SIZES = ((1, 4, 8, 32), (1, 4, 16))  # full, quick
@@ -41,88 +43,157 @@ CLOSED_S = (4.0, 1.0)
 ENOUGH = fewest(99) + 1
 OPEN_S = ((5.0, 20.0), (1.5, 5.0))  # at least, at most: as long as a p99 needs
 WINDOWS = 8  # of a closed run, for the gate: with fewer, medians have no bounds of 99.5 %
-SHOWN = 3  # findings in words; the tables have them all
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
-    """One configuration, saturated."""
+class Observed:
+    """A configuration under one load. load: JSON data; summary: of the run; share: of what the curve allows at most."""
 
     config: BatcherConfig
+    load: Mapping[str, Any]
     run: Run
-    kept: Result
+    summary: Mapping[str, Any]
+    oracle: Assessment
+    share: float
 
     @property
     def size(self) -> int:
         """The max_batch_size."""
         return self.config.max_batch_size
 
+    @property
+    def valid(self) -> bool:
+        """The run is a result."""
+        return self.run.valid
 
-def measure(bench: Bench) -> Result:
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        facts = {"config": self.config.facts(), **self.load, **self.summary, "oracle": self.oracle.facts()}
+        return facts | ({"share_of_limit": self.share} if self.valid else {})
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """The points of the grid: closed has one for each configuration, saturated; open has their shares of the capacity.
+
+    ceiling: how many times batching can beat one request at a time, by the curve.
+    """
+
+    closed: tuple[Observed, ...]
+    open: tuple[Observed, ...]
+    ceiling: float
+
+    @cached_property
+    def best(self) -> Observed:
+        """The point that serves most."""
+        return best_of(self.closed)
+
+    @cached_property
+    def smallest(self) -> Observed:
+        """The best point with the smallest batch."""
+        least = min(point.size for point in self.closed)
+        return best_of([point for point in self.closed if point.size == least])
+
+    @property
+    def valid(self) -> bool:
+        """The two points that are compared are results."""
+        return self.best.valid and self.smallest.valid
+
+    @property
+    def ratio(self) -> float:
+        """How many times more the best point serves."""
+        smallest = self.smallest.run.throughput
+        return self.best.run.throughput / smallest if smallest else 0.0
+
+    @property
+    def verdict(self) -> str:
+        """The gate's; "" for a model that cannot gain from batching."""
+        return judged(self.best.run, self.smallest.run).verdict if self.ceiling >= GATE else ""
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The first reason against each point that is not a result."""
+        rows = (*self.closed, *self.open)
+        return tuple(f"{words(row.config)}: {row.run.validity.reasons[0]}" for row in rows if not row.valid)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """Where the oracle is missed, in words, the greatest loss first."""
+        told = [row for row in (*self.closed, *self.open) if row.oracle.finding]
+        told.sort(key=lambda row: -(row.oracle.lost or 0))
+        return tuple(f"{words(row.config)}: {row.oracle.finding}" for row in told)
+
+    @property
+    def says(self) -> str:
+        """Its part of the headline."""
+        best = self.best
+        says = f"best {words(best.config)}: {best.run.throughput:,.0f}/s, {self.ratio:.2f}x the smallest batch"
+        if unknown := sum(not point.valid for point in self.closed):
+            says += f" (of {len(self.closed) - unknown} VALID points, {unknown} INVALID)"
+        if not self.valid:
+            says = "the best or the smallest point is invalid, so that the sweep has no result"
+        elif self.ceiling < GATE:
+            says = f"cannot gain from batching (ceiling {self.ceiling:.2f}x): not judged; {says}"
+        return f"{says}; {self.findings[0]}" if self.findings else says
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        return {
+            "valid": self.valid,
+            "verdict": self.verdict,
+            "reasons": list(self.reasons),
+            "says": self.says,
+            "best": self.best.config.facts(),
+            "ratio": self.ratio if self.valid else None,
+            "gate": GATE,
+            "ceiling": self.ceiling,
+            "findings": list(self.findings),
+            "closed": [point.facts() for point in self.closed],
+            "open": [row.facts() for row in self.open],
+        }
+
+
+def measure(bench: Bench, calibrate: Calibrate) -> Result:
     """Sweep each work."""
-    return each_work(bench, of_work, lambda works: [table for name, one in works.items() for table in _tables(name, one)])
+    return summed_up(measured(bench.works, partial(of_work, bench, calibrate)))
 
 
-def of_work(bench: Bench, work: Work) -> Result:
-    """Saturate every point; then offer fractions of the capacity. In the quick form only to the best."""
-    curve, at = bench.curve(work), int(bench.quick)
+def of_work(bench: Bench, calibrate: Calibrate, work: Work) -> Sweep:
+    """Saturate every point; then offer shares of the capacity: to every point, or in the quick form only to the best."""
+    calibration, at = calibrate(work), int(bench.quick)
+    curve = calibration.curve
     sizes = [size for size in SIZES[at] if size <= curve.sizes[-1]]
-    ceiling = curve.ceiling(sizes[-1])
-    points, loads = _points(bench, work, curve, [(size, delay_ns) for size in sizes for delay_ns in DELAYS_NS[at]])
-    best, smallest = best_of(points), best_of([point for point in points if point.size == sizes[0]])
-    rows = [*(point.kept for point in points), *loads]
-    decided = all(point.run.valid for point in (best, smallest))
-    ratio = best.run.throughput / smallest.run.throughput if smallest.run.throughput else 0.0
-    says = f"best {words(best.config)}: {best.run.throughput:,.0f}/s, {ratio:.2f}x the smallest batch"
-    if unknown := sum(not point.run.valid for point in points):
-        says += f" (of {len(points) - unknown} VALID points, {unknown} INVALID)"
-    if not decided:
-        says = "the best or the smallest point is invalid, so that the sweep has no result"
-    elif ceiling < GATE:
-        says = f"cannot gain from batching (ceiling {ceiling:.2f}x): not judged; {says}"
-    findings = _findings(rows)
-    return {
-        "valid": decided,
-        "verdict": judged(best.run, smallest.run).verdict if ceiling >= GATE else "",
-        "reasons": [
-            f"{words(BatcherConfig.from_facts(row['config']))}: {row['reasons'][0]}" for row in rows if row["reasons"]
-        ],
-        "says": f"{says}; {findings[0]}" if findings else says,
-        "best": best.config.facts(),
-        "ratio": ratio if decided else None,
-        "gate": GATE,
-        "ceiling": ceiling,
-        "findings": findings,
-        "closed": [point.kept for point in points],
-        "open": loads,
-    }
+    grid = [(size, delay_ns) for size in sizes for delay_ns in DELAYS_NS[at]]
+    closed, opened = _points(bench, calibration, grid)
+    return Sweep(tuple(closed), tuple(opened), curve.ceiling(sizes[-1]))
 
 
-def _points(bench: Bench, work: Work, curve: Curve, grid: Sequence[tuple[int, int]]) -> tuple[list[Point], list[Result]]:
-    """Return every point of the grid, saturated, and its loads; in the quick form those of the best alone."""
+def _points(
+    bench: Bench, calibration: Calibration, grid: Sequence[tuple[int, int]]
+) -> tuple[list[Observed], list[Observed]]:
     configs = [BatcherConfig(max_batch_size=size, max_queue_delay_ns=delay_ns) for size, delay_ns in grid]
-    points: list[Point] = []
-    loads: list[Result] = []
-    with together(bench, work, configs) as serve:
+    points: list[Observed] = []
+    loads: list[Observed] = []
+    with together(bench, calibration.work, configs) as serve:
         for config in configs:
             with serve(config) as served:
-                points.append(_saturate(bench, served, config, curve))
+                points.append(_saturate(bench, served, config, calibration))
                 if not bench.quick:
-                    loads += _fractions(bench, served, points[-1], curve)
+                    loads += _fractions(bench, served, points[-1], calibration)
         for number, point in enumerate(points):
-            if not point.run.valid:  # a host that was noisy may be quiet now
+            if not point.valid:  # a host that was noisy may be quiet now
                 with serve(point.config) as served:
-                    points[number] = _saturate(bench, served, point.config, curve)
+                    points[number] = _saturate(bench, served, point.config, calibration)
         if bench.quick:
             best = best_of(points)
             with serve(best.config) as served:
-                loads = _fractions(bench, served, best, curve)
+                loads = _fractions(bench, served, best, calibration)
     return points, loads
 
 
-def best_of(points: list[Point]) -> Point:
-    """Return the point that serves most; of those within 1 % of it the smallest batch and delay: equals are not better."""
-    valid = [point for point in points if point.run.valid] or points
+def best_of(points: Sequence[Observed]) -> Observed:
+    """Return the point that serves most. Of those within 1 % of it the smallest batch and delay: equals are not better."""
+    valid = [point for point in points if point.valid] or points
     most = max(point.run.throughput for point in valid)
     near = [point for point in valid if point.run.throughput >= 0.99 * most]
     return min(near, key=lambda point: (point.size, point.config.max_queue_delay_ns))
@@ -143,7 +214,7 @@ def windows(run: Run) -> list[float]:
     return [float(count / seconds) for count in counts]
 
 
-def _saturate(bench: Bench, served: Served, config: BatcherConfig, curve: Curve) -> Point:
+def _saturate(bench: Bench, served: Served, config: BatcherConfig, calibration: Calibration) -> Observed:
     clients, seconds = 2 * config.max_batch_size * config.instances, CLOSED_S[int(bench.quick)]
     bench.say(f"{served.work.name}: {words(config)}, {clients} clients")
     closed_loop(served.submit, served.clock, clients, wait_ns=bench.wait_ns, requests=2 * clients)  # the warm-up
@@ -158,22 +229,25 @@ def _saturate(bench: Bench, served: Served, config: BatcherConfig, curve: Curve)
             compute_threads=served.threads,
         )
     )
-    way_ns = bench.ways_ns.get(served.work.name, 0)
     prediction = predict_closed(
-        config, curve, clients, max(run.samples.count, clients), way_ns=way_ns, answers_first=bench.target.simulated
+        config,
+        calibration.curve,
+        clients,
+        max(run.samples.count, clients),
+        overhead_ns=calibration.overhead_ns,
+        answers_first=bench.target.simulated,
     )
-    return Point(config, run, _kept(bench, served, config, run, prediction, curve, "closed", clients=clients))
+    return _observed(bench, calibration, config, run, prediction, "closed", {"clients": clients})
 
 
-def _fractions(bench: Bench, served: Served, point: Point, curve: Curve) -> list[Result]:
-    """Offer fractions of what this configuration gave when it was saturated, Poisson arrivals."""
-    config, rows = point.config, []
-    overrun_ns = overrun(config, point.run.throughput, point.kept["oracle"]["predicted"]["throughput"])
+def _fractions(bench: Bench, served: Served, point: Observed, calibration: Calibration) -> list[Observed]:
+    """Offer shares of what this configuration gave when it was saturated, Poisson arrivals."""
+    config, capacity, rows = point.config, point.run.throughput, []
+    overrun_ns = overrun(config, capacity, point.oracle.predicted["throughput"])
+    overhead_ns = overhead(config, calibration.overhead_ns, overrun_ns)
     least_s, most_s = OPEN_S[int(bench.quick)]
-    way_ns = way(config, bench.ways_ns.get(served.work.name, 0), overrun_ns)
-    for number, fraction in enumerate(FRACTIONS):
-        if not (rate := fraction * point.run.throughput):
-            break
+    for number, fraction in enumerate(FRACTIONS if capacity else ()):
+        rate = fraction * capacity
         bench.say(f"{served.work.name}: {words(config)}, {rate:,.0f}/s offered")
         seconds = min(max(least_s, ENOUGH / rate), most_s)
         schedule = poisson(rate, seconds, bench.seed + number, exact=True)
@@ -182,98 +256,35 @@ def _fractions(bench: Bench, served: Served, point: Point, curve: Curve) -> list
                 served.submit, served.clock, due, wait_ns=bench.wait_ns, compute_threads=served.threads
             )  # type: ignore[misc]
         )
-        prediction = predict(config, curve, schedule.due_ns, overrun_ns=overrun_ns, way_ns=way_ns, end_ns=schedule.end_ns)
-        rows.append(_kept(bench, served, config, run, prediction, curve, f"{fraction:g}", fraction=fraction, rate=rate))
+        prediction = predict(
+            config,
+            calibration.curve,
+            schedule.due_ns,
+            overrun_ns=overrun_ns,
+            overhead_ns=overhead_ns,
+            end_ns=schedule.end_ns,
+        )
+        load = {"fraction": fraction, "rate": rate}
+        rows.append(_observed(bench, calibration, config, run, prediction, f"{fraction:g}", load))
     return rows
 
 
-def _kept(
+def _observed(
     bench: Bench,
-    served: Served,
+    calibration: Calibration,
     config: BatcherConfig,
     run: Run,
     prediction: Prediction,
-    curve: Curve,
-    load: str,
-    **facts: Any,
-) -> Result:
-    """Keep the samples; return the row with its configuration and what the oracle says of it."""
-    name = f"sweep-{served.work.name}-b{config.max_batch_size}-d{config.max_queue_delay_ns // 1000}us-{load}"
-    share = run.throughput / curve.limit(config.max_batch_size, config.instances)
-    oracle = compare(prediction, run, margin_of(bench.target.info.name))
-    row = {"config": config.facts(), **facts, **bench.keep(name, run), "oracle": oracle}
-    return row | ({"share_of_limit": share} if run.valid else {})
+    label: str,
+    load: Mapping[str, Any],
+) -> Observed:
+    """Keep the samples; return the point with what the oracle says of it."""
+    name = f"sweep-{calibration.work.name}-b{config.max_batch_size}-d{config.max_queue_delay_ns // 1000}us-{label}"
+    share = run.throughput / calibration.curve.max_throughput(config.max_batch_size, config.instances)
+    oracle = assess(prediction, run, margin_of(bench.target.info.name))
+    return Observed(config, load, run, bench.keep(name, run), oracle, share)
 
 
 def words(config: BatcherConfig) -> str:
     """Return a configuration as people say it."""
     return f"batch {config.max_batch_size}, delay {config.max_queue_delay_ns / MS:g} ms"
-
-
-def _findings(rows: list[Result]) -> list[str]:
-    """Where the oracle is missed: in words, most of it first."""
-    told = [row for row in rows if row["oracle"]["finding"]]
-    told.sort(key=lambda row: -(row["oracle"]["lost"] or 0))
-    return [f"{words(BatcherConfig.from_facts(row['config']))}: {row['oracle']['finding']}" for row in told]
-
-
-def _tables(name: str, one: Result) -> list[dict[str, Any]]:
-    closed = [
-        [*_where(row), row["clients"], *_pair(row, "throughput", "throughput"), row.get("share_of_limit"), _status(row)]
-        for row in one["closed"]
-    ]
-    loads = [
-        [
-            *_where(row),
-            row["fraction"],
-            row.get("throughput"),
-            *(value and value / MS for value in _pair(row, "mean_ns", "mean_ns")[:2]),
-            row["oracle"]["ratios"]["mean_ns"] if row["valid"] else None,
-            *(value and value / MS for value in _pair(row, "p99_ns", "p99_ns", fewest(99))[:2]),
-            _status(row),
-        ]
-        for row in one["open"]
-    ]
-    return [
-        {
-            "title": f"{name}: saturated, closed loop",
-            "heads": ["max_batch_size", "delay ms", "clients", "requests/s", "oracle", "ratio", "share of the limit", ""],
-            "rows": closed,
-            "note": f"{one['says']}. Gate {GATE}: 99 % bounds of the ratio of medians over eighths of the runs.",
-        },
-        {
-            "title": f"{name}: at fractions of the capacity, Poisson arrivals, latency from the schedule",
-            "heads": ["max_batch_size", "delay ms", "of capacity", "requests/s", "mean ms", "oracle", "ratio", "p99 ms",
-                      "oracle", ""],
-            "rows": loads,
-            "note": _note(one),
-        },
-    ]  # fmt: skip
-
-
-def _note(one: Result) -> str:
-    rows = [*one["closed"], *one["open"]]
-    judged = sum(row["oracle"]["verdict"] != INCONCLUSIVE for row in rows)
-    if one["findings"]:
-        return "; ".join(one["findings"][:SHOWN]) + "."
-    return f"{judged} of {len(rows)} points could be compared with their oracle" + (
-        ", and none is slower." if judged else "."
-    )
-
-
-def _where(row: Result) -> list[Any]:
-    return [row["config"]["max_batch_size"], row["config"]["max_queue_delay_ns"] / MS]
-
-
-def _pair(row: Result, measured: str, predicted: str, least: int = 0) -> list[Any]:
-    """Measured, predicted and their ratio; of a run that is invalid or too short for it, only what is predicted."""
-    oracle = row["oracle"]
-    known = row["valid"] and row["requests"] >= least
-    return [oracle["measured"][measured] if known else None, oracle["predicted"][predicted],
-            oracle["ratios"][measured] if known else None]  # fmt: skip
-
-
-def _status(row: Result) -> str:
-    if not row["valid"]:
-        return f"INVALID: {row['reasons'][0]}"
-    return str(row["oracle"]["finding"] or row["oracle"]["why"] or "as predicted")

@@ -1,12 +1,12 @@
-"""What a run should have given: the very same schedule played to the simulator, and the two held against each other.
+"""What a run should have given: the very same schedule is played to the simulator, and the two are compared.
 
 The same arrivals on both sides leave no sampling noise between them, so seconds of load are enough to see a few percent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,13 +59,41 @@ class Prediction:
         return {name: getattr(self, name) for name in names}
 
 
+@dataclass(frozen=True)
+class Assessment:
+    """A measured run beside its prediction.
+
+    verdict: PASS as predicted; FAIL slower by more than the margin; INCONCLUSIVE, for the reason `why`, where the run cannot
+    be compared. It is INCONCLUSIVE too, with a finding, where the run is faster by more than the margin: no target can be,
+    so that the curve is wrong. finding: what a person should read, or empty. lost: the share of its capacity or time that
+    the target loses. ratios: measured over predicted, for throughput, mean, p50 and p99; None where either side has none.
+    """
+
+    verdict: str
+    why: str
+    finding: str
+    lost: float | None
+    margin: float
+    ratios: Mapping[str, float | None]
+    predicted: Mapping[str, Any]
+    measured: Mapping[str, float | None]
+
+    def withheld(self, why: str) -> Assessment:
+        """Return it without a verdict, for this reason where it does not have one of its own."""
+        return replace(self, verdict=INCONCLUSIVE, finding="", why=self.why or why)
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        return vars(self) | {"ratios": dict(self.ratios), "predicted": dict(self.predicted), "measured": dict(self.measured)}
+
+
 def predict(
     config: BatcherConfig,
     curve: Curve,
     due_ns: Sequence[int] | Ints,
     *,
     overrun_ns: int = 0,
-    way_ns: int = 0,
+    overhead_ns: int = 0,
     end_ns: int = 0,
     rows: Sequence[int] | None = None,
     priorities: Sequence[int] | None = None,
@@ -74,16 +102,16 @@ def predict(
     """Play a schedule: due_ns int64 [n], ascending; rows, priorities, timeouts_ns of each request as in `simulate`.
 
     overrun_ns: what a full batch keeps its instance busy beyond the curve (taking requests in, cutting up the answer), and a
-    smaller one in proportion to its rows. way_ns: what a request takes beyond its batch and keeps nobody busy (the wire
-    there and back). end_ns: when load ends (0: with the last request).
+    smaller one in proportion to its rows. overhead_ns: what a request takes beyond its batch and keeps no instance busy (the
+    wire, in both directions). end_ns: when load ends (0: with the last request).
     """
     due = np.asarray(due_ns, dtype=np.int64)
     tau_ns = _table(curve, config, overrun_ns)
     played = simulate(config, due, tau_ns, rows=rows, priorities=priorities, timeouts_ns=timeouts_ns)
     length_ns = end_ns or (int(due[-1]) if due.size else 0)
     offered = (sum(rows) if rows is not None else due.size) / length_ns * 1e9 if length_ns else 0.0
-    load = offered / Curve(tuple(range(1, len(tau_ns))), tau_ns[1:]).limit(config.max_batch_size, config.instances)
-    return _prediction(config, "open", played, load, length_ns, way_ns)
+    load = offered / Curve(tuple(range(1, len(tau_ns))), tau_ns[1:]).max_throughput(config.max_batch_size, config.instances)
+    return _prediction(config, "open", played, load, length_ns, overhead_ns)
 
 
 def predict_closed(
@@ -93,46 +121,43 @@ def predict_closed(
     requests: int,
     *,
     overrun_ns: int = 0,
-    way_ns: int = 0,
+    overhead_ns: int = 0,
     answers_first: bool = False,
 ) -> Prediction:
     """Play a closed loop of `clients` until `requests` were sent; the rest is as in `predict` and `simulate_closed`.
 
-    way_ns adds to the latency here and does not slow the clients down: only where clients are plenty is that so.
+    overhead_ns adds to the latency here and does not slow the clients down: only where clients are plenty is that so.
     """
     tau_ns = _table(curve, config, overrun_ns)
     played = simulate_closed(config, clients, requests, tau_ns, answers_first=answers_first)
     over_ns = int(played.due_ns[-1]) if requests > clients else int(played.done_ns[played.answered].max(initial=1))
-    return _prediction(config, "closed", played, 1.0, over_ns, way_ns)
+    return _prediction(config, "closed", played, 1.0, over_ns, overhead_ns)
 
 
 def overrun(config: BatcherConfig, throughput: float, promised: float) -> int:
     """Return what a full batch took beyond its curve in a saturated run, in ns; not below 0, and 0 if nothing is known.
 
-    throughput: measured, answers/s. promised: of the same closed loop on the bare curve, which is what that run is judged
-    by. Near the capacity waiting grows with 1 / (1 - load): without this, open loops name the same loss again, magnified.
+    throughput: measured, answers/s. promised: predicted for the same closed loop on the bare curve; that prediction is what
+    the run itself is judged by. Near the capacity waiting grows with 1 / (1 - load): without this correction, open loops
+    would report the same loss again, magnified.
     """
     if not (throughput and promised):
         return 0
     return max(0, round(config.max_batch_size * config.instances * (1 / throughput - 1 / promised) * 1e9))
 
 
-def way(config: BatcherConfig, lone_ns: float, overrun_ns: int) -> int:
-    """Return what a lone request takes beyond its batch and keeps nobody busy, in ns: all it takes, less its overrun."""
+def overhead(config: BatcherConfig, lone_ns: float, overrun_ns: int) -> int:
+    """Return what a lone request takes beyond its batch and its overrun, in ns; it keeps no instance busy."""
     return max(0, round(lone_ns - overrun_ns / config.max_batch_size))
 
 
-def compare(prediction: Prediction, run: Run, margin: float = MARGIN) -> dict[str, Any]:
-    """Hold a measured run against its prediction; JSON data.
+def assess(prediction: Prediction, run: Run, margin: float = MARGIN) -> Assessment:
+    """Compare a measured run with its prediction.
 
-    ratios: measured over predicted, of throughput, mean, p50 and p99 (None where either has none). What is judged is the
-    mean latency of an open loop, and the throughput of a closed or overloaded one. The same arrivals on both sides leave no
-    sampling noise, so the gate takes the ratio as it is (`gates.figure`), with a margin (`margin_of`) for the rest.
-
-    verdict: PASS as predicted; FAIL slower by more than the margin; INCONCLUSIVE (with `why`) where the run is invalid, the
-    load is between 0.9 and 1, or requests were not answered. It is INCONCLUSIVE too (with a finding) where the run is
-    faster by more than the margin: no target can be, so that the curve is wrong. finding: what a person should read, or
-    empty. lost: the share of its capacity or time that the target loses.
+    What is judged is the mean latency of an open loop, and the throughput of a closed or overloaded one. The same arrivals
+    on both sides leave no sampling noise, so the gate takes the ratio as it is (`gates.figure`), with a margin (`margin_of`)
+    for the rest. A run cannot be compared where it is invalid, where its load is between 0.9 and 1, or where requests were
+    not answered.
     """
     latency_ns = run.samples.latency_ns
     answered = latency_ns[latency_ns < NEVER]
@@ -147,7 +172,8 @@ def compare(prediction: Prediction, run: Run, margin: float = MARGIN) -> dict[st
     slowness = _inverse(ratios["throughput"]) if saturated else ratios["mean_ns"]
     why = _no_ground(prediction, run, slowness, answered.size, saturated=saturated)
     low, high = 1 / (1 + margin), 1 + margin
-    verdict, finding = gates.figure(None if why else slowness, at_most(high)).verdict, ""
+    verdict: str = gates.figure(None if why else slowness, at_most(high)).verdict
+    finding = ""
     lost = 1 - 1 / slowness if slowness else None
     if not why and slowness:
         what = "requests per second are" if saturated else "answers take"
@@ -156,13 +182,8 @@ def compare(prediction: Prediction, run: Run, margin: float = MARGIN) -> dict[st
         if verdict == FAIL:
             finding = f"loses {lost:.0%} somewhere: {said}"
         elif slowness < low:
-            verdict, finding = INCONCLUSIVE, f"faster than its own service times allow, so these are wrong: {said}"
-    predicted = prediction.summary()
-    return {"verdict": verdict, "why": why, "finding": finding, "lost": lost, "margin": margin} | {
-        "ratios": ratios,
-        "predicted": predicted,
-        "measured": measured,
-    }
+            verdict, finding = INCONCLUSIVE, f"faster than its own service times allow, so they are wrong: {said}"
+    return Assessment(verdict, why, finding, lost, margin, ratios, prediction.summary(), measured)
 
 
 def margin_of(target: str) -> float:
@@ -170,10 +191,12 @@ def margin_of(target: str) -> float:
     return MARGINS.get(target.partition("-")[0].partition(":")[0], MARGIN)
 
 
-def _prediction(config: BatcherConfig, kind: str, played: Simulated, load: float, length_ns: int, way_ns: int) -> Prediction:
+def _prediction(
+    config: BatcherConfig, kind: str, played: Simulated, load: float, length_ns: int, overhead_ns: int
+) -> Prediction:
     answered = played.answered
-    latency_ns = np.where(answered, np.where(answered, played.latency_ns, 0) + way_ns, NEVER)
-    in_time = np.count_nonzero(answered & (np.where(answered, played.done_ns, 0) + way_ns <= length_ns))
+    latency_ns = np.where(answered, np.where(answered, played.latency_ns, 0) + overhead_ns, NEVER)
+    in_time = np.count_nonzero(answered & (np.where(answered, played.done_ns, 0) + overhead_ns <= length_ns))
     return Prediction(
         config,
         kind,

@@ -3,14 +3,14 @@
 The witness takes a known time, 20 ms + 2 ms a row where nothing else is asked for: long enough that a host which is late by
 a millisecond now and then moves a result by little. Three steps for each configuration:
 
-1. Lone requests and a saturated closed loop say what the target adds: `overrun` keeps the instance busy (what a full batch
-   takes beyond its curve; a smaller one less, by its rows), `way` does not (the rest of what a lone request takes). The
-   closed loop is judged against the bare curve, so an overrun that costs more than the margin is a finding and not hidden
-   in a calibration.
-2. Poisson arrivals at 0.3, 0.6, 0.8 and 0.9 of what it can serve then.
+1. Lone requests and a saturated closed loop say what the target adds. The overrun keeps the instance busy: it is what a full
+   batch takes beyond its curve, and less for a smaller batch, in proportion to its rows. The overhead does not: it is the
+   rest of what a lone request takes. The closed loop is judged against the bare curve, so that an overrun which costs more
+   than the margin is a finding and is not hidden in a calibration.
+2. Poisson arrivals at 0.3, 0.6, 0.8 and 0.9 of what the target can serve then.
 3. The very same arrivals are played to the simulator, and the two are compared.
 
-What is INVALID is measured again, up to four times.
+An INVALID run is repeated up to four times.
 """
 
 from __future__ import annotations
@@ -18,17 +18,26 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from batchproof.bench.oracle.curve import Curve
-from batchproof.bench.oracle.prediction import compare, margin_of, overrun, predict, predict_closed, way
+from batchproof.bench.oracle.prediction import (
+    Assessment,
+    assess,
+    margin_of,
+    overhead,
+    overrun,
+    predict,
+    predict_closed,
+)
 from batchproof.host.clock import Clock
 from batchproof.load.runs import Run, closed_loop, open_loop, until_valid
 from batchproof.load.schedule import Schedule, constant, poisson
 from batchproof.reference_batcher.config import BatcherConfig
-from batchproof.stats.gates import INCONCLUSIVE, PASS
+from batchproof.stats.gates import PASS
 from batchproof.targets import resolve
 from batchproof.targets.lifecycle import finish
 from batchproof.targets.protocol import Request, Target
@@ -44,12 +53,23 @@ WAIT_NS = 30_000 * MS
 Submit = Callable[[int], "Future[Any]"]
 
 
+@dataclass(frozen=True)
+class Validated:
+    """One run beside its prediction. load: as it was asked for. overrun_ns, overhead_ns: what the target adds, see above."""
+
+    delay_ns: int
+    load: str
+    overrun_ns: int
+    overhead_ns: int
+    assessment: Assessment
+
+
 def validated(
     target: Target, *, base_ns: int = BASE_NS, row_ns: int = ROW_NS, seconds: float = 20.0, seed: int = 1729
-) -> Iterator[dict[str, Any]]:
-    """Yield one comparison (`prediction.compare`) a run, with `delay_ns`, `asked`, `overrun_ns` and `way_ns` beside it.
+) -> Iterator[Validated]:
+    """Yield one comparison for each run. base_ns + b * row_ns: what a batch of b rows takes.
 
-    base_ns + b * row_ns: what a batch of b rows takes. TargetError and Unsupported as `Target.deploy`.
+    TargetError and Unsupported as `Target.deploy`.
     """
     curve, margin = Curve.affine(base_ns, row_ns, range(1, SIZE + 1)), margin_of(target.info.name)
     for delay_ns in (round(share * base_ns) for share in DELAY_SHARES):
@@ -65,19 +85,26 @@ def validated(
         try:
             lone = _open(submit, clock, constant(1e9 / (5 * curve.at(SIZE) + delay_ns), _lone_s(curve, delay_ns)))
             closed = _closed(submit, clock, seconds)
-            told = predict_closed(config, curve, 2 * SIZE, max(closed.samples.count, 2 * SIZE))
-            overrun_ns = overrun(config, closed.throughput, told.throughput)
-            way_ns = way(config, float(np.median(lone.samples.latency_ns)) - curve.at(1) - delay_ns, overrun_ns)
-            facts = {"delay_ns": delay_ns, "overrun_ns": overrun_ns, "way_ns": way_ns}
-            yield {"asked": f"{2 * SIZE} clients"} | facts | compare(told, closed, margin)
+            bare = predict_closed(config, curve, 2 * SIZE, max(closed.samples.count, 2 * SIZE))
+            overrun_ns = overrun(config, closed.throughput, bare.throughput)
+            lone_ns = float(np.median(lone.samples.latency_ns)) - curve.at(1) - delay_ns
+            overhead_ns = overhead(config, lone_ns, overrun_ns)
+            yield Validated(delay_ns, f"{2 * SIZE} clients", overrun_ns, overhead_ns, assess(bare, closed, margin))
             served = SIZE / (curve.at(SIZE) + overrun_ns) * 1e9
             for load in LOADS:
                 rate = load * served
                 schedule = poisson(rate, int(rate * seconds) / rate, seed, exact=True)  # no request over the load
                 run = _open(submit, clock, schedule)
-                due_ns, end_ns = schedule.due_ns, schedule.end_ns
-                predicted = predict(config, curve, due_ns, overrun_ns=overrun_ns, way_ns=way_ns, end_ns=end_ns)
-                yield {"asked": f"load {load}"} | facts | _trusted(compare(predicted, run, margin), lone, closed)
+                predicted = predict(
+                    config,
+                    curve,
+                    schedule.due_ns,
+                    overrun_ns=overrun_ns,
+                    overhead_ns=overhead_ns,
+                    end_ns=schedule.end_ns,
+                )
+                found = trusted(assess(predicted, run, margin), lone, closed)
+                yield Validated(delay_ns, f"load {load}", overrun_ns, overhead_ns, found)
         finally:
             finish(deployment)
 
@@ -94,11 +121,11 @@ def _closed(submit: Submit, clock: Clock, seconds: float) -> Run:
     return until_valid(lambda: closed_loop(submit, clock, 2 * SIZE, wait_ns=WAIT_NS, seconds=seconds), ATTEMPTS)
 
 
-def _trusted(found: dict[str, Any], *calibrations: Run) -> dict[str, Any]:
-    """What was predicted from an invalid calibration judges nobody."""
+def trusted(found: Assessment, *calibrations: Run) -> Assessment:
+    """Return the assessment; INCONCLUSIVE if a run that it was calibrated by is invalid."""
     if all(run.valid for run in calibrations):
         return found
-    return found | {"verdict": INCONCLUSIVE, "finding": "", "why": found["why"] or "the runs that calibrate it are invalid"}
+    return found.withheld("the runs that calibrate it are invalid")
 
 
 def print_table(
@@ -120,16 +147,16 @@ def print_table(
     info = target.info
     base_ns, row_ns = round(base_ms * MS), round(row_ms * MS)
     print(f"{info.name} {info.version}: {base_ms:g} ms + {row_ms:g} ms a row, max batch {SIZE}, seed {seed}")
-    print("\n| delay ms | load | overrun us | way us | throughput | mean | p50 | p99 | verdict |\n|" + "---|" * 9)
+    print("\n| delay ms | load | overrun us | overhead us | throughput | mean | p50 | p99 | verdict |\n|" + "---|" * 9)
     try:
         for one in validated(target, base_ns=base_ns, row_ns=row_ns, seconds=seconds, seed=seed):
-            ratios = " | ".join("-" if ratio is None else f"{ratio:.3f}" for ratio in one["ratios"].values())
-            added = f"{one['overrun_ns'] / 1e3:.0f} | {one['way_ns'] / 1e3:.0f}"
-            print(f"| {one['delay_ns'] / MS:g} | {one['asked']} | {added} | {ratios} | {one['verdict']} |", flush=True)
-            verdicts.add(one["verdict"])
-            notes += [f"{one['asked']}, {one['delay_ns'] / MS:g} ms: {one['finding'] or one['why']}"] * (
-                one["verdict"] != PASS
-            )
+            found = one.assessment
+            ratios = " | ".join("-" if ratio is None else f"{ratio:.3f}" for ratio in found.ratios.values())
+            added = f"{one.overrun_ns / 1e3:.0f} | {one.overhead_ns / 1e3:.0f}"
+            print(f"| {one.delay_ns / MS:g} | {one.load} | {added} | {ratios} | {found.verdict} |", flush=True)
+            verdicts.add(found.verdict)
+            if found.verdict != PASS:
+                notes.append(f"{one.load}, {one.delay_ns / MS:g} ms: {found.finding or found.why}")
     finally:
         target.close()
     print("\nratios: measured over simulated, on the same arrivals")

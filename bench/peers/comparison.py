@@ -23,8 +23,9 @@ from typing import Any
 from batchproof import __version__
 from batchproof.bench.peers.adapters import KINDS, Kind
 from batchproof.bench.peers.device import Device
-from batchproof.bench.peers.reference_speed import PAYLOAD, Row, figures, text
+from batchproof.bench.peers.reference_speed import PAYLOAD, Row, figures
 from batchproof.bench.peers.reference_speed import serve as serve_reference
+from batchproof.bench.peers.tables import as_text, comparison_tables
 from batchproof.host.clock import HOST_CLOCK
 from batchproof.load import schedule
 from batchproof.load.runs import closed_loop, open_loop
@@ -119,7 +120,7 @@ def _by_items() -> tuple[Callable[[list[Any]], list[Any]], Any]:
 Peers = dict[str, Callable[[Load], Any]]
 
 
-def compare(loads: Sequence[Load], peers: Peers, *, rounds: int, seconds: float, say: Callable[[str], None]) -> list[Row]:
+def in_turn(loads: Sequence[Load], peers: Peers, *, rounds: int, seconds: float, say: Callable[[str], None]) -> list[Row]:
     """Measure all peers on all loads in turn; a row for each pair, `skipped` with the reason where it cannot be had."""
     rows = []
     for load in loads:
@@ -213,35 +214,9 @@ def versions() -> dict[str, str]:
 def measure_all(*, quick: bool, target: Any = None, say: Callable[[str], None] = lambda _text: None) -> Row:
     """Compare everybody; JSON data."""
     peers, seconds = everybody(target), 0.4 if quick else 2.0
-    closed = compare(QUICK_LOADS if quick else LOADS, peers, rounds=3 if quick else 5, seconds=seconds, say=say)
+    closed = in_turn(QUICK_LOADS if quick else LOADS, peers, rounds=3 if quick else 5, seconds=seconds, say=say)
     opened = at_a_rate(peers, LOADS[1], 1000.0, 1.0 if quick else 5.0, say)
     return {"versions": versions(), "closed": closed, "open": opened}
-
-
-def tables(found: Row) -> list[dict[str, Any]]:
-    """Return what a person reads."""
-    heads = {
-        "closed": ("load", "peer", "per_s", "limit_share", "p50_us", "p99_us", "reference_over_it"),
-        "open": ("load", "rate_per_s", "peer", "p50_us", "p99_us"),
-    }
-    return [
-        {"title": title, "heads": list(columns), "rows": [[_cell(row, head) for head in columns] for row in found[name]]}
-        for name, columns, title in (
-            ("closed", heads["closed"], "Closed loop, 2 x max_batch clients"),
-            ("open", heads["open"], "Open loop, Poisson"),
-        )
-    ]
-
-
-def _cell(row: Row, head: str) -> str | float | None:
-    value = row.get(head)
-    if head in ("load", "peer", "rate_per_s"):
-        return value
-    if "skipped" in row:
-        return "skipped"
-    if not row["valid"]:
-        return "INVALID"
-    return round(value, 3 if value < 10 else 0) if isinstance(value, float) else value
 
 
 def print_comparison(*, quick: bool = False, as_json: bool = False, with_triton: bool = False) -> bool:
@@ -262,7 +237,7 @@ def print_comparison(*, quick: bool = False, as_json: bool = False, with_triton:
     finally:
         if target is not None:
             target.close()
-    print(json.dumps(found, indent=1) if as_json else text(tables(found)))
+    print(json.dumps(found, indent=1) if as_json else as_text(comparison_tables(found)))
     rows = [*found["closed"], *found["open"]]
     for why in sorted({row["skipped"] for row in rows if "skipped" in row}):
         print(f"SKIPPED  {why}", file=sys.stderr)

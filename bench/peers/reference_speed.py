@@ -18,12 +18,12 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from batchproof.bench.peers.device import Device
+from batchproof.bench.peers.tables import as_text, speed_tables
 from batchproof.host.clock import HOST_CLOCK
 from batchproof.load import schedule
 from batchproof.load.runs import Run, closed_loop, open_loop
@@ -33,15 +33,11 @@ from batchproof.stats import gates
 from batchproof.stats.percentile import percentile
 from batchproof.targets.reference import ReferenceTarget
 
-if TYPE_CHECKING:
-    from batchproof.bench.measurement import Bench, Result
-
 WAIT_NS = 30_000 * MS
 TAUS_NS, QUICK_TAUS_NS = (MS // 10, MS, 5 * MS), (MS,)
 SIZES, QUICK_SIZES = (8, 32, 64), (8, 32)
 SHARES, QUICK_SHARES = (0.3, 0.5, 0.7, 0.8, 0.9), (0.5, 0.8)
 HELD_TAU_NS, HELD_SIZE, HELD_TAUS = MS, 8, 10
-AIM, AIM_FROM_NS = 0.95, MS
 PAYLOAD = np.zeros((1, 8), np.int64)
 Row = dict[str, Any]
 
@@ -137,13 +133,13 @@ def added(delay_ns: int, seconds: float) -> Row:
 
 def held(share: float, seconds: float, seed: int) -> Row:
     """Offer a share of the limit; say whether p99 stays below so many tau, autocorrelation taken into account."""
-    device, limit_ns = Device(HELD_TAU_NS), HELD_TAUS * HELD_TAU_NS
+    device, slo_ns = Device(HELD_TAU_NS), HELD_TAUS * HELD_TAU_NS
     rate = share * HELD_SIZE * 1e9 / HELD_TAU_NS
     due = schedule.poisson(rate, seconds, seed)
     with serve(device, HELD_SIZE) as batcher:
-        run = open_loop(lambda _: batcher.submit(PAYLOAD), HOST_CLOCK, due, wait_ns=WAIT_NS, limit_ns=limit_ns)
-    verdict = gates.latency_within(run.samples.latency_ns, limit_ns).verdict
-    return {"share": share, "rate_per_s": rate, **figures(run), "limit_us": limit_ns / 1e3, "verdict": verdict}
+        run = open_loop(lambda _: batcher.submit(PAYLOAD), HOST_CLOCK, due, wait_ns=WAIT_NS, slo_ns=slo_ns)
+    verdict = gates.latency_within(run.samples.latency_ns, slo_ns).verdict
+    return {"share": share, "rate_per_s": rate, **figures(run), "slo_us": slo_ns / 1e3, "verdict": verdict}
 
 
 def torch_model(max_batch: int, seconds: float) -> Row:
@@ -195,55 +191,10 @@ def measure_all(*, quick: bool, seed: int = 1729, say: Any = lambda _text: None)
     return result
 
 
-def measure(bench: Bench) -> Result:
-    """Measure as a part of a bench; only where the target is the reference itself."""
-    if bench.target.info.name != "reference":
-        raise Skipped(f"this is about the reference batcher, and the target is {bench.target.info.name}")
-    found = measure_all(quick=bench.quick, seed=bench.seed, say=bench.say)
-    reasons = [f"{name}: {why}" for name, rows in found.items() for row in rows for why in row.get("reasons", [])]
-    aimed = [row["share_of_device"] for row in found["saturation"] if row["tau_ns"] >= AIM_FROM_NS and row["valid"]]
-    least = f"at least {min(aimed):.0%} of the device's limit from tau = 1 ms up, aim {AIM:.0%}" if aimed else "no valid run"
-    return {"valid": not reasons, "reasons": reasons, "verdict": "", "headline": least, "tables": tables(found), **found}
-
-
-def tables(found: Row) -> list[dict[str, Any]]:
-    """Return what a person reads. What an invalid run gave is no figure: its row has none."""
-    heads = {
-        "saturation": ("tau_ns", "max_batch", "per_s", "limit_per_s", "share", "share_of_device", "mean_batch", "p99_us"),
-        "overhead": ("clients", "max_batch", "per_s", "each_us", "processor_us", "p50_us", "p99_us"),
-        "added": ("delay_ns", "p50_us", "p99_us"),
-        "held": ("share", "rate_per_s", "p50_us", "p99_us", "limit_us", "verdict"),
-        "torch": ("max_batch", "per_s", "p50_us", "p99_us", "threads"),
-    }
-    asked = {"tau_ns", "max_batch", "limit_per_s", "clients", "delay_ns", "share", "rate_per_s", "limit_us", "threads"}
-    shown = []
-    for name, columns in heads.items():
-        rows = [[_cell(row, head, head in asked and not (name == "saturation" and head == "share")) for head in columns]
-                for row in found[name] if "skipped" not in row]  # fmt: skip
-        shown.append({"title": name, "heads": list(columns), "rows": rows})
-    return shown
-
-
-def _cell(row: Row, head: str, always: bool) -> str | int | float | None:
-    value = row.get(head)
-    if not always and not row.get("valid", True):
-        return "INVALID"
-    return round(value, 3 if value < 10 else 1) if isinstance(value, float) else value
-
-
-def text(shown: Sequence[dict[str, Any]]) -> str:
-    """Return tables as Markdown."""
-    lines = []
-    for table in shown:
-        lines += ["", f"**{table['title']}**", "", f"| {' | '.join(table['heads'])} |", "|---" * len(table["heads"]) + "|"]
-        lines += [f"| {' | '.join('' if cell is None else str(cell) for cell in row)} |" for row in table["rows"]]
-    return "\n".join(lines).strip()
-
-
 def print_speed(*, quick: bool = False, as_json: bool = False) -> bool:
     """Measure and print; return whether all runs were valid. as_json: all figures, also of invalid runs."""
     found = measure_all(quick=quick, say=lambda said: print(said, file=sys.stderr))
-    print(json.dumps(found, indent=1) if as_json else text(tables(found)))
+    print(json.dumps(found, indent=1) if as_json else as_text(speed_tables(found)))
     bad = sorted({why for rows in found.values() for row in rows for why in row.get("reasons", [])})
     for why in bad:
         print(f"INVALID  {why}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What `batchproof tune` does: options to a wish, a bench with that one measurement, the answer in words and as a file."""
+"""What `batchproof tune` does: from options to an objective, to a measurement, to the answer in words and as a file."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from batchproof.bench.measurement import Bench, Measurement, Result
+from batchproof.bench.calibration import Calibrate
+from batchproof.bench.measurement import Bench, Result
+from batchproof.bench.plan import Measurement
 from batchproof.bench.run import Options, Usage, run
 from batchproof.bench.tune.search import Goal, Traffic
-from batchproof.bench.tune.tune import Wish, tune
+from batchproof.bench.tune.tables import tables
+from batchproof.bench.tune.tune import Tuning
+from batchproof.bench.tune.tune import measure as measure_tuning
+from batchproof.bench.tune.verification import Objective
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.awake import kept
 from batchproof.load.schedule import ScheduleError
@@ -26,7 +31,7 @@ TRIED_S = 0.1  # how much of a pattern is made to see whether it can be
 
 @dataclass(frozen=True)
 class TuneOptions:
-    """As on the command line. Empty or 0: the default of `Wish`, or of --quick."""
+    """As on the command line. Empty or 0: the default of `Objective`, or of --quick."""
 
     target: str = "reference"
     slo_p99_ms: float = 100.0
@@ -43,10 +48,10 @@ class TuneOptions:
     report: Path | None = None
     seed: int = 1729
 
-    def wish(self) -> Wish:
+    def objective(self) -> Objective:
         """Return what is asked for; Usage says what is wrong with it."""
-        wall_ns = round((self.slo_p99_ms - self.budget_ms) * MS)
-        if wall_ns <= 0:
+        budget_ns = round((self.slo_p99_ms - self.budget_ms) * MS)
+        if budget_ns <= 0:
             why = f"--budget-ms {self.budget_ms:g} leaves nothing of --slo-p99-ms {self.slo_p99_ms:g} for the batcher"
             raise Usage(why)
         if self.work not in WORKS:
@@ -65,7 +70,7 @@ class TuneOptions:
         if self.max_delay_ms:
             delays = _numbers("--max-delay-ms", self.max_delay_ms, 0)
             more["delays_ns"] = tuple(round(delay * 1000) * 1000 for delay in delays)
-        return Wish(Goal(wall_ns), traffic, WORKS[self.work], rate, instances=self.instances, **more)
+        return Objective(Goal(budget_ns), traffic, WORKS[self.work], rate, instances=self.instances, **more)
 
     def command(self) -> str:
         """Return what runs this again."""
@@ -90,41 +95,43 @@ def run_tune(options: TuneOptions, console: Console | None = None) -> ExitStatus
     """Tune and tell. FINE: config.pbtxt is written; FAILED: no configuration holds the objective; else as a bench."""
     console = console or Console(highlight=False, soft_wrap=True)
     try:
-        wish = options.wish()
+        objective = options.objective()
         if options.out.is_dir() or not options.out.absolute().parent.is_dir():
             raise Usage(f"--out {options.out}: not a file in a folder that exists")
     except Usage as wrong:
         return refuse(wrong)
-    found: list[Result] = []
+    found: list[Tuning] = []
 
-    def measure(bench: Bench) -> Result:
-        found.append(tune(bench, wish))
-        return found[0]
+    def measure(bench: Bench, calibrate: Calibrate) -> Result:
+        result = measure_tuning(bench, calibrate, objective)
+        if isinstance(result.found, Tuning):
+            found.append(result.found)
+        return result
 
-    wall = f"{wish.goal.wall_ns / 1e6:g} ms"
-    question = f"which configuration serves most with {wish.goal.percent:g} % within {wall}"
-    one = Measurement("tune", "tune", question, 60, 180, does=measure)
+    budget = f"{objective.goal.budget_ns / 1e6:g} ms"
+    question = f"which configuration serves most with {objective.goal.percent:g} % within {budget}"
+    one = Measurement("tune", question, 60, 180, measure, tables)
     report = options.report or Path("reports/out") / f"tune-{''.join(c if c.isalnum() else '-' for c in options.target)}"
     plain = Options(options.target, options.quick, options.work, report=report, seed=options.seed)
     status = run(plain, console, only=(one,), command=options.command())
-    if found:
-        tell(found[0], console)
-    if status == ExitStatus.FINE and found and found[0]["pbtxt"]:
-        options.out.write_text(found[0]["pbtxt"], encoding="utf-8")
-        console.print(Text(f"written: {options.out}"))
+    for tuning in found:
+        tell(tuning, console)
+        if status == ExitStatus.FINE and tuning.pbtxt:
+            options.out.write_text(tuning.pbtxt, encoding="utf-8")
+            console.print(Text(f"written: {options.out}"))
     return status
 
 
-def tell(result: Result, console: Console) -> None:
+def tell(found: Tuning, console: Console) -> None:
     """Print the tables, then the reasons."""
-    for one in result["tables"]:
-        table = Table(title=one["title"], title_justify="left", box=SIMPLE, pad_edge=False)
-        for head in one["heads"]:
+    for one in tables(found):
+        table = Table(title=one.title, title_justify="left", box=SIMPLE, pad_edge=False)
+        for head in one.heads:
             table.add_column(head, no_wrap=True)
-        for row in one["rows"]:
+        for row in one.rows:
             table.add_row(*("-" if value is None else str(value) for value in row))
         console.print(table)
-    for line in result["says"]:
+    for line in found.says:
         console.print(Text(line))
 
 

@@ -1,8 +1,9 @@
-"""Which configuration serves most while p99 stays under a wall: predicted on the traffic's own arrivals. No target in here.
+"""Which configuration serves most while p99 stays within a latency budget: predicted on the traffic's own arrivals.
 
-The wall is the SLO minus what the network and other queues may take. For each configuration the simulator finds the highest
-rate at which no more than 1 % of the requests are over the wall. All rates play the same random numbers, so that the search
-follows the rate and not the dice, and it ends at 1 % of the limit: the verification cannot tell rates that are nearer.
+The latency budget is the SLO minus what the network and other queues may take. For each configuration the simulator finds
+the highest rate at which at most 1 % of the requests exceed it. All rates play the same random numbers, so that the search
+follows the rate and not the dice. It ends at 1 % of the limit, because the verification cannot tell closer rates apart. No
+target takes part in this.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Ints = npt.NDArray[np.int64]
 PATTERNS = {"bursty": "on_off"}  # words for people
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 RESOLUTION = 0.01
-ALIKE = 0.02  # configurations whose rates differ by less are told apart by what a lone request takes
+ALIKE = 0.02  # of configurations whose rates differ by less, the one that answers a lone request soonest is better
 EQUAL = 0.005  # saturated rates that differ by less are equal: a closed loop needs some batches to settle
 ROUNDS = 200  # closed loop: batches an instance
 SHARES = (0.125, 0.25, 0.5, 1.0)  # of the longest verification: how long it is planned to be
@@ -37,15 +38,15 @@ PLANNING = 1_000_003  # seeds of plans, of searches and of measurements differ: 
 
 @dataclass(frozen=True)
 class Goal:
-    """`percent` of the requests within wall_ns, counted from the scheduled time, to be shown with `confidence`."""
+    """`percent` of the requests within the latency budget, from the scheduled time; to be shown with `confidence`."""
 
-    wall_ns: int
+    budget_ns: int
     percent: float = 99.0
     confidence: float = 0.99
 
     def judge(self, latency_ns: Ints, confidence: float) -> Decision:
         """Decide whether it is kept by such latencies, int64 [n] in the order of the schedule."""
-        return gates.latency_within(latency_ns, self.wall_ns, self.percent, confidence)
+        return gates.latency_within(latency_ns, self.budget_ns, self.percent, confidence)
 
 
 @dataclass(frozen=True)
@@ -95,12 +96,12 @@ def _recorded(pattern: str) -> Schedule:
 class Machine:
     """What the simulator knows of a target: tau(b) as its instances are busy, and what an answer takes beyond that.
 
-    curve: measured, with what a batch costs at saturation beyond the model (`busy`). way_ns: to the instance and back; it
-    adds to the latency and keeps nobody busy.
+    curve: measured, with what a batch costs at saturation beyond the model. overhead_ns: the rest of what a request takes,
+    which adds to the latency and keeps no instance busy.
     """
 
     curve: Curve
-    way_ns: int = 0
+    overhead_ns: int = 0
 
     @classmethod
     def calibrated(cls, curve: Curve, saturated: Sequence[tuple[int, float]], lone_ns: int, instances: int = 1) -> Machine:
@@ -121,7 +122,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Point:
+class Forecast:
     """A configuration, as predicted. Rates in requests/s, times in ns.
 
     qps: saturated, whatever the latency (closed loop, 2 x max batch x instances clients). qps_p99_ns: the latency there.
@@ -156,7 +157,7 @@ class Simulator:
     def latency_ns(self, config: BatcherConfig, due_ns: Ints) -> tuple[Ints, float]:
         """Return the latency of each arrival, int64 [n], and the mean batch."""
         played = simulate(config, due_ns, self.machine.curve.table(config.max_batch_size))
-        return played.latency_ns + self.machine.way_ns, played.mean_batch
+        return played.latency_ns + self.machine.overhead_ns, played.mean_batch
 
     def at(self, config: BatcherConfig, rate: float) -> tuple[int, float]:
         """Return the goal's percentile in ns at a rate, and the mean batch."""
@@ -174,27 +175,27 @@ class Simulator:
                 return seconds
         return None
 
-    def point(self, config: BatcherConfig, most: float) -> Point:
+    def forecast(self, config: BatcherConfig, most: float) -> Forecast:
         """Predict one configuration. most: the highest rate of the scan, the same for all of a grid."""
         tau, instances = self.machine.curve.table(config.max_batch_size), config.instances
         clients = 2 * config.max_batch_size * instances
         closed = simulate_closed(config, clients, clients + ROUNDS * config.max_batch_size * instances, tau)
-        settled = closed.latency_ns[clients:] + self.machine.way_ns
-        floor_ns = tau[1] + self.machine.way_ns + (config.max_queue_delay_ns if config.max_batch_size > 1 else 0)
+        settled = closed.latency_ns[clients:] + self.machine.overhead_ns
+        floor_ns = tau[1] + self.machine.overhead_ns + (config.max_queue_delay_ns if config.max_batch_size > 1 else 0)
         rate = 0.0
-        if floor_ns <= self.goal.wall_ns:
-            rate = highest(lambda asked: self.at(config, asked)[0] <= self.goal.wall_ns, most)
+        if floor_ns <= self.goal.budget_ns:
+            rate = highest(lambda asked: self.at(config, asked)[0] <= self.goal.budget_ns, most)
         p99_ns, batch = self.at(config, rate or STEPS[0] * most)
-        return Point(config, closed.throughput, percentile(settled, 99), floor_ns, rate, p99_ns, batch)
+        return Forecast(config, closed.throughput, percentile(settled, 99), floor_ns, rate, p99_ns, batch)
 
-    def grid(self, configs: Iterable[BatcherConfig], told: Callable[[str], None] = lambda _: None) -> list[Point]:
+    def grid(self, configs: Iterable[BatcherConfig], told: Callable[[str], None] = lambda _: None) -> list[Forecast]:
         """Predict every configuration."""
         asked = list(configs)
-        most = max(self.machine.curve.limit(config.max_batch_size, config.instances) for config in asked)
+        most = max(self.machine.curve.max_throughput(config.max_batch_size, config.instances) for config in asked)
         found = []
         for config in asked:
             told(f"predicting {name_of(config)}")
-            found.append(self.point(config, most))
+            found.append(self.forecast(config, most))
         return found
 
 
@@ -226,47 +227,48 @@ def highest(keeps: Callable[[float], bool], most: float) -> float:
     return low
 
 
-def ranked(points: Sequence[Point]) -> list[Point]:
+def ranked(forecasts: Sequence[Forecast]) -> list[Forecast]:
     """Return those that keep the goal at some rate, the best first: the highest rate; of nearly equal ones the lowest floor.
 
     Nearly equal to the best of those that are left: within 2 %, which the verification cannot tell apart either. Then
     counts what a lone request takes, as traffic ebbs too, and then the smaller batch, which needs less memory.
     """
-    left = sorted((point for point in points if point.rate), key=lambda point: -point.rate)
-    found: list[Point] = []
+    left = sorted((forecast for forecast in forecasts if forecast.rate), key=lambda forecast: -forecast.rate)
+    found: list[Forecast] = []
     while left:
-        alike = [point for point in left if point.rate >= (1 - ALIKE) * left[0].rate]
+        alike = [forecast for forecast in left if forecast.rate >= (1 - ALIKE) * left[0].rate]
         best = min(alike, key=lambda one: (one.floor_ns, one.config.max_batch_size))
         found.append(best)
         left.remove(best)
     return found
 
 
-def highest_qps(points: Sequence[Point]) -> Point:
+def highest_qps(forecasts: Sequence[Forecast]) -> Forecast:
     """Return what a tuner would choose that looks at throughput alone; of equal ones the lowest p99 there."""
-    most = max(point.qps for point in points)
-    alike = [point for point in points if point.qps >= (1 - EQUAL) * most]
-    return min(alike, key=lambda point: (point.qps_p99_ns, point.floor_ns))
+    most = max(forecast.qps for forecast in forecasts)
+    alike = [forecast for forecast in forecasts if forecast.qps >= (1 - EQUAL) * most]
+    return min(alike, key=lambda forecast: (forecast.qps_p99_ns, forecast.floor_ns))
 
 
-def nearest(points: Sequence[Point]) -> Point:
-    """Return the configuration that comes nearest to the wall where none keeps the goal."""
-    return min(points, key=lambda point: (point.p99_ns, point.floor_ns))
+def nearest(forecasts: Sequence[Forecast]) -> Forecast:
+    """Return the configuration that comes nearest to the latency budget where none keeps the goal."""
+    return min(forecasts, key=lambda forecast: (forecast.p99_ns, forecast.floor_ns))
 
 
-def blame(points: Sequence[Point], machine: Machine, goal: Goal, asked: float = 0.0) -> str:
-    """Say which part is at fault that no configuration keeps the goal (at the rate asked for, if one was)."""
-    wall_ns, lone_ns = goal.wall_ns, machine.curve.at(1)
-    if lone_ns + machine.way_ns > wall_ns:
-        part = f"one request alone takes {ms(lone_ns)} in the model and {ms(machine.way_ns)} on its way, the wall is "
-        return part + f"{ms(wall_ns)}: no batching helps, only a faster model, faster hardware or a larger SLO"
-    if all(point.floor_ns > wall_ns for point in points):
-        return f"every delay of the grid alone takes a lone request over the wall of {ms(wall_ns)}: allow a smaller delay"
-    limit = max(point.qps for point in points)
+def blame(forecasts: Sequence[Forecast], machine: Machine, goal: Goal, asked: float = 0.0) -> str:
+    """Say why no configuration keeps the goal (at the rate asked for, if one was)."""
+    budget_ns, lone_ns = goal.budget_ns, machine.curve.at(1)
+    if lone_ns + machine.overhead_ns > budget_ns:
+        alone = f"one request alone takes {ms(lone_ns)} in the model and {ms(machine.overhead_ns)} outside it"
+        helps = "no batching helps, only a faster model, faster hardware or a larger SLO"
+        return f"{alone}; the latency budget is {ms(budget_ns)}: {helps}"
+    if all(forecast.floor_ns > budget_ns for forecast in forecasts):
+        return f"every delay of the grid takes a lone request over the budget of {ms(budget_ns)}: allow a smaller delay"
+    limit = max(forecast.qps for forecast in forecasts)
     if asked > limit:
         return f"{asked:.0f}/s are more than any of these configurations can serve ({limit:.0f}/s): it needs more instances"
-    near = nearest(points)
-    part = f"queueing is at fault: a request alone is under the wall, but with {near.name} p99 is {ms(near.p99_ns)}"
+    near = nearest(forecasts)
+    part = f"queueing is at fault: a request alone keeps the latency budget, but with {near.name} p99 is {ms(near.p99_ns)}"
     return part + ": bursts wait for batches before them; more instances, or a larger SLO"
 
 

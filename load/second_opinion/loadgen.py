@@ -45,12 +45,12 @@ def module() -> Any:
     return mlperf_loadgen
 
 
-def server(submit: Submit, rate: float, *, seconds: float, seed: int = 0, limit_ns: int, wait_s: float = 10.0) -> Opinion:
-    """Send Poisson arrivals of `rate` per second; limit_ns: the p99 that its own verdict is about.
+def server(submit: Submit, rate: float, *, seconds: float, seed: int = 0, slo_ns: int, wait_s: float = 10.0) -> Opinion:
+    """Send Poisson arrivals of `rate` per second; slo_ns: the p99 that its own verdict is about.
 
     wait_s: how long after the end answers may take; those that are missing then make the run invalid.
     """
-    given = {"server_target_qps": rate, "server_target_latency_ns": limit_ns, "schedule_rng_seed": seed}
+    given = {"server_target_qps": rate, "server_target_latency_ns": slo_ns, "schedule_rng_seed": seed}
     return _measure("Server", submit, seconds, wait_s, f"poisson:rate={rate:g},seconds={seconds:g},seed={seed}", given)
 
 

@@ -138,7 +138,7 @@ def in_process(target: Target, rounds: int, seconds: float, say: Say) -> list[Pa
 
             def server(number: int = number, seen: list[Opinion] = seen) -> Opinion:
                 rate = round(SHARE * capacity)
-                seen.append(loadgen.server(submit, rate, seconds=seconds, seed=number + 1, limit_ns=LIMIT_NS))
+                seen.append(loadgen.server(submit, rate, seconds=seconds, seed=number + 1, slo_ns=LIMIT_NS))
                 return seen[-1]
 
             def again(seen: list[Opinion] = seen) -> Run:

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 import numpy as np
 import pytest
 
-from batchproof.load.answers import Recorder
+from batchproof.load.answers import Answers
 from batchproof.load.punctuality import answers_at_once
 from batchproof.load.runs import closed_loop, open_loop
 from batchproof.load.samples import Samples
@@ -50,10 +50,10 @@ def test_record(benchmark):
     future.set_result(None)
 
     def record():
-        recorder = Recorder(lambda: 1, 0, COUNT)
+        noted = Answers(lambda: 1, 0, COUNT)
         for number in range(COUNT):
-            recorder.settle(number, future)
-        return recorder
+            noted.settle(number, future)
+        return noted
 
     assert benchmark(record).settled()
     per_request(benchmark)

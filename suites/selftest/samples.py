@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from batchproof.load.samples import OUTCOMES, Samples
+from batchproof.stats.arrays import NEVER
 
 MS = 1_000_000
 
@@ -30,3 +32,13 @@ def recorded(scheduled: list[int], sent: list[int], done: list[int], failed: tup
     outcome = np.array([OUTCOMES.index("full" if n in failed else "answered") for n in range(len(done))], dtype=np.uint8)
     columns = (np.array(one, dtype=np.int64) for one in (scheduled, sent, done))
     return Samples(*columns, outcome, np.zeros(len(done), dtype=np.int32))
+
+
+def by_hand(
+    scheduled: Iterable[int], done: Iterable[int | None], outcome: list[int] | None = None, client: list[int] | None = None
+) -> Samples:
+    """Return samples, in ms; None: never. Requests are sent when they are due."""
+    at = np.array(list(scheduled), dtype=np.int64) * MS
+    ended = np.array([NEVER if one is None else one * MS for one in done], dtype=np.int64)
+    outcomes = np.array(outcome or [0] * at.size, dtype=np.uint8)
+    return Samples(at, at, ended, outcomes, np.array(client or [0] * at.size, dtype=np.int32))

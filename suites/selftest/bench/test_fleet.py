@@ -4,11 +4,13 @@ import signal
 import threading
 import time
 from concurrent.futures import Future
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from batchproof.bench.fleet import together
+from batchproof.bench.measurement import Bench
 from batchproof.load.workload import WORKS
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.protocol import TargetError, TargetInfo
@@ -54,9 +56,7 @@ class Fleet:
 @pytest.fixture
 def bench_on(bench):
     def make(fleet):
-        one = bench()
-        one.target = full(fleet)
-        return one
+        return replace(bench(), target=full(fleet))
 
     return make
 
@@ -123,7 +123,7 @@ def test_an_interruption_does_not_wait_for_a_server_that_hangs(bench_on, monkeyp
         go.wait(10)
         return serve(work, config)
 
-    monkeypatch.setattr(one, "serve", slow)
+    monkeypatch.setattr(Bench, "serve", lambda _, work, config: slow(work, config))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt), together(one, WORK, CONFIGS):

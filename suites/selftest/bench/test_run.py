@@ -24,7 +24,7 @@ from batchproof.reports import bench as report
         (["--target", "grpc://127.0.0.1:1"], 4, "no Triton answers at grpc://127.0.0.1:1"),
         (["--work", "crypto"], 2, "--work crypto: there are accelerator, mlp, text, image and all"),
         (["--only", "speed-of-light"], 2, "--only speed-of-light: there are static, naive"),
-        (["--only", ","], 2, "an empty list names nothing"),
+        (["--only", ","], 2, "the list is empty: name at least one"),
     ],
 )
 def test_misuse(capfd: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], status: int, message: str) -> None:

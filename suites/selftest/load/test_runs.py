@@ -43,7 +43,7 @@ def answering_after(clock: VirtualClock, work_ns: int) -> Any:
 
 def test_an_open_loop_is_exact_in_simulated_time():
     clock, schedule = VirtualClock(), poisson(1000, 2, 5)
-    run = open_loop(answering_after(clock, 5 * MS), clock, schedule, wait_ns=S, limit_ns=6 * MS)
+    run = open_loop(answering_after(clock, 5 * MS), clock, schedule, wait_ns=S, slo_ns=6 * MS)
     assert run.validity == Validity()
     assert set(run.samples.latency_ns.tolist()) == {5 * MS}
     assert (run.samples.sent_ns == schedule.due_ns).all()
@@ -235,7 +235,7 @@ def test_a_generator_in_a_process_of_its_own():
         return answers_at_once(number)
 
     schedule = poisson(500, 0.4, 5)
-    run = open_loop_apart(submit, schedule, wait_ns=10 * S, limit_ns=S)
+    run = open_loop_apart(submit, schedule, wait_ns=10 * S, slo_ns=S)
     assert sorted(numbers) == list(range(schedule.count))
     assert run.samples.outcomes() == {"answered": schedule.count - 1, "full": 1}
     assert (run.samples.scheduled_ns == schedule.due_ns).all()

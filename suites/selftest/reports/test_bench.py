@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +14,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from batchproof.bench import measurement as table
 from batchproof.bench import run as command
+from batchproof.bench.measurement import Result
+from batchproof.bench.plan import Measurement
 from batchproof.bench.record import Record
 from batchproof.bench.run import Options, run, status_of
+from batchproof.bench.tables.table import Table
 from batchproof.load.samples import Samples
 from batchproof.load.workload import MS, Skipped
 from batchproof.reports import bench as report
@@ -29,27 +32,41 @@ if TYPE_CHECKING:
 SCHEMA = json.loads((Path(str(files("batchproof"))) / "reports/schema/bench.schema.json").read_text(encoding="utf-8"))
 
 
-def measured(**more: Any) -> dict[str, Any]:
-    """What a measurement returns."""
-    shown = {"title": "T", "heads": ["rows", "x"], "rows": [[1, None], [8, 2.5]]}
-    return {"valid": True, "reasons": [], "verdict": "", "headline": "fine", "tables": [shown], **more}
+TABLE = Table("T", ("rows", "x"), [[1, None], [8, 2.5]])
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a measurement found."""
+
+    per_s: float = 9000.0
+
+    def facts(self) -> dict[str, Any]:
+        """Return JSON data."""
+        return {"per_s": self.per_s}
+
+
+def measured(**more: Any) -> Result:
+    """What a measurement gives."""
+    return replace(Result(valid=True, headline="fine", found=Figures()), **more)
 
 
 def one_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *bodies: Callable[[Any], Any]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *bodies: Callable[..., Any]
 ) -> tuple[int, report.BenchReport]:
     """Run a bench whose measurements are these."""
-    monkeypatch.setattr(
-        command, "MEASUREMENTS", tuple(table.Measurement(f"m{number}", "", "why?", 1, 1) for number in range(len(bodies))))
-    monkeypatch.setattr(table.Measurement, "measure", lambda self, bench: bodies[int(self.name[1:])](bench))
+    plan = tuple(
+        Measurement(f"m{number}", "why?", 1, 1, body, lambda _found: (TABLE,)) for number, body in enumerate(bodies)
+    )
+    monkeypatch.setattr(command, "MEASUREMENTS", plan)
     status = run(Options("virtual", quick=True, report=tmp_path), Console(file=io.StringIO()))
     return status, report.read(tmp_path)
 
 
-def raising(error: BaseException) -> Callable[[Any], Any]:
+def raising(error: BaseException) -> Callable[..., Any]:
     """A measurement that ends so."""
 
-    def body(_: Any) -> Any:
+    def body(*_: Any) -> Any:
         raise error
 
     return body
@@ -58,19 +75,19 @@ def raising(error: BaseException) -> Callable[[Any], Any]:
 @pytest.mark.parametrize(
     ("body", "status", "word"),
     [
-        (lambda _: measured(), 0, "measured"),
-        (lambda _: measured(verdict="PASS"), 0, "PASS"),
-        (lambda _: measured(verdict="FAIL"), 1, "FAIL"),
-        (lambda _: measured(verdict="INCONCLUSIVE"), 75, "INCONCLUSIVE"),
-        (lambda _: measured(valid=False, reasons=["noise"]), 75, "INVALID"),
-        (lambda _: measured(valid=False, partly=True, reasons=["noise"]), 75, "PARTLY"),
+        (lambda *_: measured(), 0, "measured"),
+        (lambda *_: measured(verdict="PASS"), 0, "PASS"),
+        (lambda *_: measured(verdict="FAIL"), 1, "FAIL"),
+        (lambda *_: measured(verdict="INCONCLUSIVE"), 75, "INCONCLUSIVE"),
+        (lambda *_: measured(valid=False, reasons=("noise",)), 75, "INVALID"),
+        (lambda *_: measured(valid=False, partly=True, reasons=("noise",)), 75, "PARTLY"),
         (raising(Skipped("no such thing")), 5, "SKIPPED"),
         (raising(TargetError("gone wrong")), 1, "ERROR"),
         (raising(ZeroDivisionError("a bug")), 1, "ERROR"),
     ],
 )
 def test_exit_status(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: Callable[[Any], Any], status: int, word: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: Callable[..., Any], status: int, word: str
 ) -> None:
     """Each end has its word, its exit status, and a line that the schema knows."""
     got, found = one_run(tmp_path, monkeypatch, body)
@@ -91,7 +108,7 @@ def test_ended_early(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, status: int, reason: str
 ) -> None:
     """What was measured before stays, and both files say that the rest is missing."""
-    got, found = one_run(tmp_path, monkeypatch, lambda _: measured(), raising(error), lambda _: measured())
+    got, found = one_run(tmp_path, monkeypatch, lambda *_: measured(), raising(error), lambda *_: measured())
 
     assert got == status
     assert found.footer is not None
@@ -103,15 +120,15 @@ def test_ended_early(
 
 def test_invalid_figures_are_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The headline of an INVALID measurement is its reason."""
-    _, found = one_run(tmp_path, monkeypatch, lambda _: measured(valid=False, reasons=["noise", "more"], headline="9000/s"))
+    _, found = one_run(tmp_path, monkeypatch, lambda *_: measured(valid=False, reasons=("noise", "more"), headline="9000/s"))
 
     assert found.measurements[0]["headline"] == "no result: noise, and 1 more"
 
 
 def test_what_is_valid_is_told_beside_what_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """PARTLY: the headline stays, with the first reason, and the document does not call the whole without result."""
-    noisy = measured(valid=False, partly=True, reasons=["noise", "more"], headline="9000/s")
-    _, found = one_run(tmp_path, monkeypatch, lambda _: noisy)
+    noisy = measured(valid=False, partly=True, reasons=("noise", "more"), headline="9000/s")
+    _, found = one_run(tmp_path, monkeypatch, lambda *_: noisy)
     text = (tmp_path / "bench.md").read_text()
 
     assert found.measurements[0]["headline"] == "9000/s; but noise, and 1 more"
@@ -132,7 +149,7 @@ def test_truncated(tmp_path: Path) -> None:
     record = Record(tmp_path)
     about = {"target": {"name": "x", "version": "1", "reached": "x"}, "works": ["w"], "command": "c"}
     record.header(**about, measurements=["a", "b"], quick=True, seed=1)
-    record.measurement("a", {"question": "q", "word": "PASS", "seconds": 1.0, **measured()})
+    record.measurement("a", "q", "PASS", 1.0, measured(), (TABLE,))
     text = (tmp_path / "bench.jsonl").read_bytes()
 
     found = report.read(tmp_path)
@@ -163,7 +180,8 @@ def test_contradictions_are_refused(tmp_path: Path, lines: str, message: str) ->
     """A file that does not add up is no bench, and the message says where."""
     head = {"type": "header", "format": 1, "batchproof": "1", "started": "s", "command": "c", "measurements": ["a"],
             "works": [], "host": {}, "target": {"name": "x", "version": "1", "reached": "x"}, "seed": 1, "quick": True}
-    line = {"type": "measurement", "measurement": "a", "question": "q", "word": "PASS", "seconds": 1, **measured()}
+    line = {"type": "measurement", "measurement": "a", "question": "q", "word": "PASS", "seconds": 1, **measured().facts(),
+            "tables": [TABLE.facts()]}
     foot = {"type": "footer", "ended": "e", "exit_status": 0, "complete": True, "reason": "", "names": ["a"]}
     crooked = {**line, "tables": [{"title": "T", "heads": ["a"], "rows": [[1, 2]]}]}
     known = {"header": head, "a": line, "footer": foot, "stray": {**line, "measurement": "stray"}, "crooked": crooked}
@@ -177,7 +195,7 @@ def test_contradictions_are_refused(tmp_path: Path, lines: str, message: str) ->
 
 def test_markdown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The document is the tables as they were recorded; what a target says becomes no markup."""
-    _, found = one_run(tmp_path, monkeypatch, lambda _: measured(headline="<b>*hi*</b>"))
+    _, found = one_run(tmp_path, monkeypatch, lambda *_: measured(headline="<b>*hi*</b>"))
     text = report.to_markdown(found)
 
     assert "| rows |   x |\n| ---: | --: |\n|    1 |   - |\n|    8 | 2.5 |" in text

@@ -28,8 +28,8 @@ def test_the_curve_bounds_what_batching_gives() -> None:
     slow = Curve((1, 8, 32), (275 * US, 2410 * US, 14459 * US))
 
     assert line.tau_ns == (2_200_000, 2_400_000, 2_800_000, 3_600_000)
-    assert line.limit(8) == pytest.approx(CAPACITY)
-    assert line.limit(8, instances=3) == pytest.approx(3 * CAPACITY)
+    assert line.max_throughput(8) == pytest.approx(CAPACITY)
+    assert line.max_throughput(8, instances=3) == pytest.approx(3 * CAPACITY)
     assert line.ceiling(8) == pytest.approx(CAPACITY / (1e9 / 2_200_000))
     assert line.fit() == (2 * MS, MS // 5, pytest.approx(0, abs=1e-9))
     assert (slow.best(32), slow.ceiling(32)) == (1, 1.0)

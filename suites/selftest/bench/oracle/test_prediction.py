@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from batchproof.bench.oracle.curve import Curve
-from batchproof.bench.oracle.prediction import compare, margin_of, overrun, predict, predict_closed, way
+from batchproof.bench.oracle.prediction import assess, margin_of, overhead, overrun, predict, predict_closed
 from batchproof.load.runs import Run, open_loop
 from batchproof.load.samples import OUTCOMES, Samples
 from batchproof.load.schedule import Schedule, poisson
@@ -20,7 +20,7 @@ from batchproof.targets.virtual import VirtualTarget
 
 MS = 1_000_000
 CURVE = Curve.affine(2 * MS, MS // 5, (1, 2, 4, 8))
-CAPACITY = CURVE.limit(8)
+CAPACITY = CURVE.max_throughput(8)
 LOAD = poisson(0.7 * CAPACITY, 1.0, 11)
 
 
@@ -45,25 +45,25 @@ def test_the_virtual_target_is_as_predicted(more: dict[str, int]) -> None:
     """The same schedule, generator and all: not a nanosecond apart."""
     config = BatcherConfig(max_batch_size=8, **more)
     told, run = predict(config, CURVE, LOAD.due_ns, end_ns=LOAD.end_ns), _virtual_run(config)
-    found = compare(told, run, 0.0)
+    found = assess(told, run, 0.0)
 
     assert run.samples.latency_ns.tolist() == told.simulated.latency_ns.tolist()
-    assert found["verdict"] == "PASS"
-    assert found["ratios"]["mean_ns"] == found["ratios"]["p50_ns"] == 1.0
-    assert found["ratios"]["throughput"] == pytest.approx(1.0, rel=0.001), "an answer in the very last nanosecond"
+    assert found.verdict == "PASS"
+    assert found.ratios["mean_ns"] == found.ratios["p50_ns"] == 1.0
+    assert found.ratios["throughput"] == pytest.approx(1.0, rel=0.001), "an answer in the very last nanosecond"
     assert told.refused == np.count_nonzero(~run.samples.answered)
 
 
 def test_a_target_that_loses_time_is_named() -> None:
     """Slower than the margin is a finding with its size; faster is one about the curve."""
     told = predict(BatcherConfig(max_batch_size=8), CURVE, LOAD.due_ns)
-    slow, same, fast = (compare(told, _run(told, factor)) for factor in (1 / 0.7, 1.1, 0.7))
+    slow, same, fast = (assess(told, _run(told, factor)) for factor in (1 / 0.7, 1.1, 0.7))
 
-    assert (slow["verdict"], same["verdict"], fast["verdict"]) == ("FAIL", "PASS", "INCONCLUSIVE")
-    assert slow["finding"].startswith("loses 30% somewhere: answers take 1.43 times")
-    assert (same["finding"], slow["lost"]) == ("", pytest.approx(0.3, abs=0.001))
-    assert "these are wrong" in fast["finding"]
-    assert compare(told, _run(told, 1.1), margin_of("reference"))["verdict"] == "FAIL"
+    assert (slow.verdict, same.verdict, fast.verdict) == ("FAIL", "PASS", "INCONCLUSIVE")
+    assert slow.finding.startswith("loses 30% somewhere: answers take 1.43 times")
+    assert (same.finding, slow.lost) == ("", pytest.approx(0.3, abs=0.001))
+    assert "they are wrong" in fast.finding
+    assert assess(told, _run(told, 1.1), margin_of("reference")).verdict == "FAIL"
     assert (margin_of("triton-docker"), margin_of("somebody:else"), margin_of("virtual")) == (0.15, 0.15, 0.05)
 
 
@@ -72,9 +72,9 @@ def test_a_closed_loop_is_judged_by_its_rate() -> None:
     config = BatcherConfig(max_batch_size=8)
     over = predict(config, CURVE, poisson(1.5 * CAPACITY, 0.5, 11).due_ns)
     for told in (predict_closed(config, CURVE, 16, 4000), over):
-        found = compare(told, _run(told, 1 / 0.7))
-        assert found["verdict"] == "FAIL"
-        assert found["finding"].startswith("loses 30% somewhere: requests per second are 0.70 times")
+        found = assess(told, _run(told, 1 / 0.7))
+        assert found.verdict == "FAIL"
+        assert found.finding.startswith("loses 30% somewhere: requests per second are 0.70 times")
     assert predict_closed(config, CURVE, 16, 4000).throughput == pytest.approx(CAPACITY, rel=0.01)
 
 
@@ -83,22 +83,22 @@ def test_what_cannot_be_judged_is_not() -> None:
     config = BatcherConfig(max_batch_size=8)
     told, near = (predict(config, CURVE, poisson(load * CAPACITY, 1.0, 11, exact=True).due_ns) for load in (0.7, 0.96))
     found = [
-        compare(told, _run(told, 2, reasons=("the host stood still",))),
-        compare(near, _run(near, 2)),
-        compare(told, _run(told, 2, outcome="lost")),
+        assess(told, _run(told, 2, reasons=("the host stood still",))),
+        assess(near, _run(near, 2)),
+        assess(told, _run(told, 2, outcome="lost")),
     ]
 
-    assert [one["verdict"] for one in found] == ["INCONCLUSIVE"] * 3
-    assert [one["finding"] for one in found] == [""] * 3
-    assert found[0]["why"] == "the run is invalid: the host stood still"
-    assert "near to capacity" in found[1]["why"]
-    assert "were not answered" in found[2]["why"]
+    assert [one.verdict for one in found] == ["INCONCLUSIVE"] * 3
+    assert [one.finding for one in found] == [""] * 3
+    assert found[0].why == "the run is invalid: the host stood still"
+    assert "near to capacity" in found[1].why
+    assert "were not answered" in found[2].why
 
 
-def test_overruns_and_the_way() -> None:
-    """What keeps the instance busy costs throughput; what does not only adds to the latency."""
+def test_overruns_and_the_overhead() -> None:
+    """What keeps the instance busy costs throughput; anything else only adds to the latency."""
     config = BatcherConfig(max_batch_size=8)
-    bare, busy, far = (predict(config, CURVE, LOAD.due_ns, **more) for more in ({}, {"overrun_ns": MS}, {"way_ns": MS}))
+    bare, busy, far = (predict(config, CURVE, LOAD.due_ns, **more) for more in ({}, {"overrun_ns": MS}, {"overhead_ns": MS}))
 
     assert far.mean_ns == pytest.approx(bare.mean_ns + MS)
     assert far.p99_ns == bare.p99_ns + MS
@@ -106,14 +106,14 @@ def test_overruns_and_the_way() -> None:
     assert busy.load > bare.load == pytest.approx(far.load)
 
 
-@pytest.mark.parametrize(("per_s", "overrun_ms", "way_ms"), [(200, 4, 1.5), (8000 / 36, 0, 2), (250, 0, 2), (0, 0, 2)])
-def test_what_saturation_and_lone_requests_show(per_s: float, overrun_ms: int, way_ms: float) -> None:
+@pytest.mark.parametrize(("per_s", "overrun_ms", "overhead_ms"), [(200, 4, 1.5), (8000 / 36, 0, 2), (250, 0, 2), (0, 0, 2)])
+def test_what_saturation_and_lone_requests_show(per_s: float, overrun_ms: int, overhead_ms: float) -> None:
     """A batch of 8 that should take 36 ms and takes 40 has an overrun of 4 ms, an eighth of it a lone request's."""
     config = BatcherConfig(max_batch_size=8)
 
     assert overrun(config, per_s, 8000 / 36) == overrun_ms * MS
-    assert way(config, 2 * MS, overrun_ms * MS) == way_ms * MS
-    assert way(config, MS, 16 * MS) == 0
+    assert overhead(config, 2 * MS, overrun_ms * MS) == overhead_ms * MS
+    assert overhead(config, MS, 16 * MS) == 0
 
 
 def test_a_smaller_batch_runs_over_by_less() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from concurrent.futures import Future
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from batchproof.bench.oracle import target_validation as validation
+from batchproof.bench.oracle.prediction import Assessment
 from batchproof.load.runs import Run, closed_loop, open_loop
 from batchproof.load.validity import Validity
 from batchproof.reference_batcher import BatcherConfig
@@ -40,11 +41,11 @@ def test_a_target_against_its_oracle(monkeypatch: pytest.MonkeyPatch, capsys: py
     good = list(validation.validated(VirtualTarget(), base_ns=2 * MS, row_ns=MS // 5, seconds=0.5))
     slow = next(validation.validated(_Slow(), base_ns=2 * MS, row_ns=MS // 5, seconds=0.5))
 
-    assert [one["asked"] for one in good] == ["16 clients", "load 0.3", "load 0.6", "load 0.8", "load 0.9"] * 2
-    assert [one["delay_ns"] for one in good] == [0] * 5 + [MS] * 5
-    assert {one["verdict"] for one in good} == {"PASS"}
-    assert {one["overrun_ns"] // 1000 for one in good} == {one["way_ns"] // 1000 for one in good} == {0}
-    assert (slow["verdict"], slow["finding"].partition(":")[0]) == ("FAIL", "loses 33% somewhere")
+    assert [one.load for one in good] == ["16 clients", "load 0.3", "load 0.6", "load 0.8", "load 0.9"] * 2
+    assert [one.delay_ns for one in good] == [0] * 5 + [MS] * 5
+    assert {one.assessment.verdict for one in good} == {"PASS"}
+    assert {one.overrun_ns // 1000 for one in good} == {one.overhead_ns // 1000 for one in good} == {0}
+    assert (slow.assessment.verdict, slow.assessment.finding.partition(":")[0]) == ("FAIL", "loses 33% somewhere")
 
     for target, verdict in ((VirtualTarget, "PASS"), (_Slow, "FAIL")):
         monkeypatch.setattr(validation, "resolve", lambda _word, target=target: full(target()))
@@ -52,9 +53,14 @@ def test_a_target_against_its_oracle(monkeypatch: pytest.MonkeyPatch, capsys: py
         assert verdict in validation.print_table(base_ms=2, row_ms=0.2, seconds=0.3)
     assert "FAIL" in capsys.readouterr().out
 
-    found, bad = {"verdict": "FAIL", "finding": "loses", "why": ""}, SimpleNamespace(valid=False)
-    assert validation._trusted(found, SimpleNamespace(valid=True)) == found
-    assert validation._trusted(found, bad)["verdict"] == "INCONCLUSIVE", "its calibration was no measurement"
+
+def test_an_invalid_calibration_judges_nobody() -> None:
+    """What was predicted from it is not known."""
+    found = Assessment("FAIL", "", "loses 30%", 0.3, 0.05, {}, {}, {})
+    good, bad = (cast("Run", SimpleNamespace(valid=valid)) for valid in (True, False))
+
+    assert validation.trusted(found, good) == found
+    assert (validation.trusted(found, good, bad).verdict, validation.trusted(found, bad).finding) == ("INCONCLUSIVE", "")
 
 
 @pytest.mark.parametrize(("noisy", "verdict"), [(2, "PASS"), (9, "INCONCLUSIVE")])
@@ -72,4 +78,4 @@ def test_what_is_invalid_is_measured_again(monkeypatch: pytest.MonkeyPatch, nois
 
     found = next(validation.validated(VirtualTarget(), base_ns=2 * MS, row_ns=MS // 5, seconds=0.3))
 
-    assert (found["verdict"], made) == (verdict, {"open": 3, "closed": 3})
+    assert (found.assessment.verdict, made) == (verdict, {"open": 3, "closed": 3})

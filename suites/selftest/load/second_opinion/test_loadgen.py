@@ -70,7 +70,7 @@ def test_it_measures() -> None:
     """A Server run on something that takes a while: it sends what its log says, and no answer is faster than the work."""
     has_loadgen()
     with ThreadPoolExecutor(4) as pool:
-        opinion = loadgen.server(lambda _number: pool.submit(time.sleep, 0.002), 200, seconds=0.5, seed=3, limit_ns=10**9)
+        opinion = loadgen.server(lambda _number: pool.submit(time.sleep, 0.002), 200, seconds=0.5, seed=3, slo_ns=10**9)
 
     assert opinion.samples is not None
     assert opinion.requests == opinion.samples.count > 50
@@ -110,7 +110,7 @@ def test_it_knows_no_failures(how: str) -> None:
             raise Refused(Kind.FULL, "full")
         return future
 
-    opinion = loadgen.server(submit, 200, seconds=0.2, limit_ns=10**9, wait_s=0.2)
+    opinion = loadgen.server(submit, 200, seconds=0.2, slo_ns=10**9, wait_s=0.2)
 
     assert opinion.samples is not None
     assert ("were not answered in time" if how == "never" else "LoadGen counts them as answers") in opinion.reasons[-1]
@@ -138,7 +138,7 @@ def test_one_loadgen_at_a_time() -> None:
             future.set_result(None)
             return future
 
-        loadgen.server(submit, 100, seconds=0.1, limit_ns=10**9)
+        loadgen.server(submit, 100, seconds=0.1, slo_ns=10**9)
         spans.append((begun[0], begun[-1]))
 
     threads = [threading.Thread(target=run) for _ in range(2)]

@@ -1,0 +1,75 @@
+"""The measurements of a bench, in the order in which they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from batchproof.bench import tables
+from batchproof.bench.calibration import Calibrate
+from batchproof.bench.measurement import Bench, Result
+from batchproof.bench.measurements import cost, gpu, isolation, naive, overload, static, sweep
+from batchproof.bench.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A line of the plan.
+
+    question: what it answers. quick_s, full_s: seconds for each work, as expected on two cores. measure: makes it. tables:
+    lays out what it found, which is never None. whole: it takes no longer for several works.
+    """
+
+    name: str
+    question: str
+    quick_s: float
+    full_s: float
+    measure: Callable[[Bench, Calibrate], Result]
+    tables: Callable[[Any], tuple[Table, ...]]
+    whole: bool = False
+
+    def expected_s(self, bench: Bench) -> float:
+        """Return about how long it takes."""
+        return bench.seconds(self.full_s, self.quick_s) * (1 if self.whole else len(bench.works))
+
+    def tables_of(self, result: Result) -> tuple[Table, ...]:
+        """Return what a person reads; nothing where there are no figures."""
+        return self.tables(result.found) if result.found else ()
+
+
+# The calibration comes first, as all that follow compare with it.
+MEASUREMENTS = (
+    Measurement(
+        "static", "what a batch of b rows takes, and where the knee is", 6, 25, static.measure, tables.static.tables
+    ),
+    Measurement("naive", "does batching pay, against one request at a time", 10, 50, naive.measure, tables.naive.tables),
+    Measurement(
+        "sweep", "which size and delay, closed and open loop, beside the oracle", 26, 350, sweep.measure, tables.sweep.tables
+    ),
+    Measurement(
+        "isolation",
+        "who suffers when another model or level is busy",
+        24,
+        90,
+        isolation.measure,
+        tables.isolation.tables,
+        whole=True,
+    ),
+    Measurement(
+        "overload",
+        "goodput, refusals and recovery at 0.5 to 3 times the capacity",
+        28,
+        180,
+        overload.measure,
+        tables.overload.tables,
+        whole=True,
+    ),
+    Measurement("cost", "what a million inferences cost", 1, 1, cost.measure, tables.cost.tables),
+    Measurement("gpu", "the same on CUDA", 20, 90, gpu.measure, tables.gpu.tables, whole=True),
+)
+
+
+def by_name() -> dict[str, Measurement]:
+    """Return the plan by name."""
+    return {one.name: one for one in MEASUREMENTS}

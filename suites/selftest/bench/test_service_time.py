@@ -1,0 +1,42 @@
+"""What a batch takes is timed in rounds, as long as it is worth it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from batchproof.bench import service_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from batchproof.bench.measurement import Bench
+
+
+def test_larger_batches_are_left_out_where_they_would_take_too_long() -> None:
+    """A batch that would take longer than the limit, as the sizes before it grew, is not begun; rounds end in time."""
+    asked: list[int] = []
+
+    def execute(rows: int) -> tuple[int, int]:
+        asked.append(rows)
+        return rows * 10**8, rows * 10**8
+
+    timed = service_time.in_rounds(execute, (1, 2, 4, 8, 16), rounds=9, longest_s=0.5, budget_s=3.0)
+
+    assert [one.rows for one in timed] == [1, 2, 4]
+    assert max(asked) == 4
+    assert {len(one.inside_ns) for one in timed} == {2}  # 0.7 s a round, two of them were the warm-up
+
+
+def test_uncertain_times_are_taken_again(bench: Callable[..., Bench]) -> None:
+    """A size whose first times spread is timed on until its interval is narrow; the steady one is not."""
+    asked = dict.fromkeys(service_time.SIZES, 0)
+
+    def execute(rows: int) -> tuple[int, int]:
+        asked[rows] += 1
+        took = 10**6 * (2 if rows == 4 and asked[rows] <= service_time.ROUNDS[1] and asked[rows] % 2 else 1)
+        return took, took
+
+    timed = {one.rows: one for one in service_time.timed(bench(), execute)}
+
+    assert not timed[4].wide
+    assert len(timed[4].inside_ns) > service_time.ROUNDS[1] == len(timed[8].inside_ns)
