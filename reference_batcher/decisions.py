@@ -1,4 +1,4 @@
-"""The words between the core and its shells."""
+"""The values that pass between a core and a shell: a request goes in as an `Entry`, and a `Decision` comes out."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 @dataclass(eq=False, slots=True)
 class Entry:
-    """A request as it arrives. Nobody changes it; it is not frozen because one that is takes three times as long to make.
+    """A request, as a core sees it. Nobody changes it; it is not frozen because that takes three times as long to make.
 
-    queued_ns: when. item: whatever the shell wants back. priority: the level that it asks for (0: none).
-    timeout_ns: the queue timeout that it asks for (0: none). shape: requests share a batch only if theirs are equal.
+    rows: how many rows it adds to a batch. queued_ns: when it arrived. item: the shell's own record of the request, which no
+    core looks at. priority: the level that the request asks for (0: none). timeout_ns: the queue timeout that it asks for
+    (0: none). shape: only requests of equal shape may share a batch.
     """
 
     rows: int
@@ -23,27 +24,36 @@ class Entry:
     shape: Hashable = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Dispatch:
-    """Run `batch` on `instance` now; `number` counts the batches in the order in which they were formed."""
+    """Run `batch` on `instance` now.
+
+    staying: those in the batch that need more than this run. It does not answer them; the core dispatches them again. A
+    discipline that lets a request go through the model once has none.
+    """
 
     instance: int
     batch: tuple[Entry, ...]
-    number: int
+    staying: tuple[Entry, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Reject:
-    """Refuse these: their queue timeout is over."""
+    """Refuse these requests: their queue timeout is over."""
 
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Wait:
-    """Ask again at `until_ns`, or when something happens (None)."""
+    """Ask again at `until_ns`, or as soon as something happens. None: only when something happens.
+
+    for_instance: every instance is busy, and no arrival can change this answer. A shell need not ask after an arrival then,
+    and always may. (Not frozen, for the same reason as `Entry`: many of these are made.)
+    """
 
     until_ns: int | None
+    for_instance: bool = False
 
 
 Decision = Dispatch | Reject | Wait

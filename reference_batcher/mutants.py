@@ -19,7 +19,9 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-STEMS = ("request_queue", "core", "execution", "cache", "ordering", "statistics", "service", "virtual", "modules")
+CORE = ("request_queue", "lookahead", "core", "disciplines")  # a new discipline adds the modules of its core
+SHELL = ("execution", "cache", "ordering", "statistics", "service", "virtual", "modules")
+STEMS = (*CORE, *SHELL)
 
 
 class UnknownMutant(ValueError):

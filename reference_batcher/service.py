@@ -1,7 +1,12 @@
-"""What both shells share: from inputs to a queued request, from a batch to its answers. No thread, no clock."""
+"""What the shells that answer requests share: from inputs to a queued request, and from a batch to its answers.
+
+There is no thread, no lock and no clock in it. The core decides what runs; the response cache and the order of answers are
+not its affair, so they are here.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,16 +15,17 @@ from . import execution
 from .answer import LightFuture
 from .cache import ResponseCache, key_of
 from .config import BatcherConfig
-from .core import DynamicBatcher
 from .decisions import Dispatch, Entry
+from .disciplines import core_of
 from .errors import BatcherError, Closed, Expired, Invalid, QueueFull
 from .execution import Model, Tree
 from .ordering import Ordering
+from .protocol import Core
 from .statistics import Statistics
 
 
 class Answer(LightFuture):
-    """A request's Future. Cancelling it while it is queued takes the request out of the queue."""
+    """A request's Future. Cancelling it while the request is queued takes the request out of the queue."""
 
     forget: Callable[[], None] | None = None
 
@@ -41,12 +47,25 @@ class Request:
     answer: Answer
 
 
-class Service:
-    """The core, and what surrounds it; the shell calls it under its own lock where that is said."""
+@dataclass(eq=False, slots=True)
+class Run:
+    """One run of the model.
 
-    def __init__(self, config: BatcherConfig) -> None:
+    batch: the requests of the dispatch, without those that were settled before it started. staying: those among them that
+    are not finished by it. turn: its place in the order of answers.
+    """
+
+    batch: tuple[Entry, ...]
+    staying: tuple[Entry, ...]
+    turn: int
+
+
+class Service:
+    """A core, and what surrounds it. Methods that say so are called under the shell's lock, as the core's are."""
+
+    def __init__(self, config: BatcherConfig, core: Core | None = None) -> None:
         self.config = config
-        self.core = DynamicBatcher(config)
+        self.core = core_of(config) if core is None else core
         self.statistics = Statistics()
         self.closed = False
         self._shape: Hashable = None
@@ -54,23 +73,25 @@ class Service:
         self._ragged = frozenset(spec.name for spec in config.inputs if spec.ragged)
         self._cache = ResponseCache() if config.response_cache else None
         self._ordering = Ordering() if config.preserve_ordering else None
+        self._turns = itertools.count()  # of runs, and of answers that need none
+        self._staying: set[Entry] = set()
 
     def entry(self, inputs: Tree, now_ns: int, priority: int, timeout_ns: int) -> Entry:
         """Make an entry; ValueError if the tensors' rows differ."""
         rows, shape = execution.rows_of(inputs), execution.shape_of(inputs, self._ragged)
         if shape == (last := self._shape):
-            shape = last  # the same object, so that the core need not look into it
+            shape = last  # the same object, so that comparing it costs nothing
         self._shape = shape
         item = Request(inputs, key_of(inputs) if self._cache else b"", Answer())
         return Entry(rows, now_ns, item, priority, timeout_ns, shape)
 
-    def known(self, entry: Entry) -> bool:
-        """Answer from the cache, if it can."""
+    def answer_from_cache(self, entry: Entry) -> bool:
+        """Answer the request without a run, if its answer is known."""
         if self._cache is None or self.closed or (known := self._cache.get(entry.item.key)) is None:
             return False
         self.statistics.count(success=1, cache_hits=1)
         entry.item.answer.set_running_or_notify_cancel()
-        self._give(self.core.number(), lambda: entry.item.answer.set_result(known[0]))
+        self._give(next(self._turns), lambda: entry.item.answer.set_result(known[0]))
         return True
 
     def take(self, entry: Entry) -> None:
@@ -92,80 +113,95 @@ class Service:
         return None
 
     def forget(self, entry: Entry) -> None:
-        """The request was cancelled (under the shell's lock)."""
+        """Take a request that was cancelled out of the queue (under the shell's lock)."""
         if entry.item.answer.forget:
-            entry.item.answer.forget = None  # who cancels twice is counted once
+            entry.item.answer.forget = None  # a request that is cancelled twice is counted once
             if self.core.cancel(entry):
-                entry.item.answer.set_running_or_notify_cancel()  # else `concurrent.futures.wait` never counts it
+                entry.item.answer.set_running_or_notify_cancel()  # otherwise `concurrent.futures.wait` never counts it
             self.statistics.count(cancelled=1)
 
-    def begin(self, batch: Sequence[Entry]) -> tuple[Entry, ...]:
-        """Return what is left of a batch that starts now: from here on none can be cancelled (under the shell's lock)."""
-        return tuple([entry for entry in batch if entry.item.answer.set_running_or_notify_cancel()])
+    def close(self) -> None:
+        """Take no new requests, and let the core serve what is queued (under the shell's lock)."""
+        self.closed = True
+        self.core.drain()
+
+    def begin(self, dispatch: Dispatch) -> Run:
+        """Start a run: from here on none of its requests can be cancelled (under the shell's lock)."""
+        batch = self._started(dispatch.batch)
+        if self._staying or dispatch.staying:
+            self._staying = self._staying.difference(dispatch.batch).union(dispatch.staying)
+        return Run(batch, dispatch.staying, next(self._turns))
+
+    def _started(self, batch: Sequence[Entry]) -> tuple[Entry, ...]:
+        going_on = self._staying
+        if going_on:  # whoever failed in an earlier run is left out
+            batch = [entry for entry in batch if not entry.item.answer.done()]
+        return tuple([entry for entry in batch if entry in going_on or entry.item.answer.set_running_or_notify_cancel()])
 
     def reject(self, entries: Sequence[Entry]) -> None:
         """Refuse requests whose queue timeout is over."""
-        for entry in self.begin(entries):
+        for entry in self._started(entries):
             entry.item.answer.forget = None
             self.statistics.count(expired=1)
             entry.item.answer.set_exception(Expired("request timeout expired"))
 
-    def run(self, model: Model, batch: Sequence[Entry], dispatch: Dispatch) -> None:
-        """Execute what `begin` left of a dispatched batch and answer; an exception of the model fails all its requests."""
-        self.execute(model, batch, dispatch)()
+    def execute(self, model: Model, run: Run) -> Callable[[], None]:
+        """Run the model, and do no more than it takes to free it; return what counts the requests and answers them.
 
-    def execute(self, model: Model, batch: Sequence[Entry], dispatch: Dispatch) -> Callable[[], None]:
-        """As `run`, but do no more than the model needs to be free again: return what counts and answers."""
-        if not batch:
-            return partial(self._give, dispatch.number, _nothing)
+        An exception of the model fails all requests of the batch.
+        """
+        settle = self._execute(model, run)
+        if run.staying:  # a request that has failed must be known to have failed before its next run
+            settle()
+            return _nothing
+        return settle
+
+    def _execute(self, model: Model, run: Run) -> Callable[[], None]:
+        if not run.batch:
+            return partial(self._give, run.turn, _nothing)
         try:
-            outputs = model(execution.concatenate([entry.item.inputs for entry in batch], self._ragged))
+            outputs = model(execution.concatenate([entry.item.inputs for entry in run.batch], self._ragged))
         except Exception as error:  # noqa: BLE001 - whatever a model raises belongs to its requests
-            return partial(self._failed, dispatch.number, batch, error)
-        return partial(self._done, dispatch.number, batch, outputs)
+            return partial(self._failed, run, error)
+        return partial(self._done, run, outputs)
 
-    def _done(self, number: int, batch: Sequence[Entry], outputs: Tree) -> None:
-        sizes = [entry.rows for entry in batch]
+    def _done(self, run: Run, outputs: Tree) -> None:
+        sizes = [entry.rows for entry in run.batch]
         try:
             parts = execution.split(outputs, sizes)
         except Exception as error:  # noqa: BLE001 - so does what it returns
-            self._failed(number, batch, error)
+            self._failed(run, error)
             return
-        requests = _requests(batch)
-        self.statistics.executed(sum(sizes), len(requests), failed=False)
+        answers = [(entry.item, part) for entry, part in zip(run.batch, parts, strict=True) if entry not in run.staying]
+        self.statistics.executed(sum(sizes), len(answers), failed=False)
         if self._cache:
-            for request, part in zip(requests, parts, strict=True):
+            for request, part in answers:
                 self._cache.put(request.key, part)
-        self._give(number, partial(_answer, requests, parts))
+        self._give(run.turn, partial(_answer, answers))
 
-    def _failed(self, number: int, batch: Sequence[Entry], error: Exception) -> None:
-        sizes = [entry.rows for entry in batch]
-        self.statistics.executed(sum(sizes), len(batch), failed=True)
-        self._give(number, partial(_fail, _requests(batch), error))
+    def _failed(self, run: Run, error: Exception) -> None:
+        sizes = [entry.rows for entry in run.batch]
+        self.statistics.executed(sum(sizes), len(run.batch), failed=True)
+        self._give(run.turn, partial(_fail, [entry.item for entry in run.batch], error))
 
-    def _give(self, number: int, give: Callable[[], None]) -> None:
+    def _give(self, turn: int, give: Callable[[], None]) -> None:
         if self._ordering:
-            self._ordering.done(number, give)
+            self._ordering.done(turn, give)
         else:
             give()
 
 
-def _requests(batch: Sequence[Entry]) -> list[Request]:
-    requests: list[Request] = [entry.item for entry in batch]
-    for request in requests:
+def _answer(answers: Sequence[tuple[Request, Tree]]) -> None:
+    for request, part in answers:
         request.answer.forget = None  # an answer that knows its entry is a cycle: it would keep the inputs alive
-    return requests
-
-
-def _answer(requests: Sequence[Request], parts: Sequence[Tree]) -> None:
-    for request, part in zip(requests, parts, strict=True):
         request.answer.set_result(part)
 
 
 def _fail(requests: Sequence[Request], error: Exception) -> None:
     for request in requests:
+        request.answer.forget = None
         request.answer.set_exception(error)
 
 
 def _nothing() -> None:
-    """All of the batch was cancelled."""
+    """Give no answer: every request of the batch was cancelled, or its answers have been given."""

@@ -1,4 +1,4 @@
-"""The virtual-time shell: the same core under a simulated clock. No thread, no sleep; an hour passes at once."""
+"""The virtual-time shell: any core under a simulated clock. There is no thread and no sleep; an hour passes at once."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .config import BatcherConfig
 from .decisions import Dispatch, Entry, Reject
 from .execution import Model, Tree
 from .modules import prepare
+from .protocol import Core
 from .service import Service
 
 __all__ = ["VirtualBatcher", "VirtualClock", "prepare"]
@@ -31,14 +32,14 @@ class VirtualClock:
         self._events: list[tuple[int, int, Callable[[], None]]] = []
         self._ticket = itertools.count()
         self._still = 0
-        self.stopped = False  # nothing happens, while time goes on
+        self.stopped = False  # while this is set, nothing happens and time goes on
 
     def now_ns(self) -> int:
         """The simulated time."""
         return self._now_ns
 
     def at(self, when_ns: int, action: Callable[[], None]) -> None:
-        """Call `action` when the time is `when_ns`; actions of one moment run in the order they were given."""
+        """Call `action` at `when_ns`; the actions of one moment run in the order in which they were given."""
         heapq.heappush(self._events, (max(when_ns, self._now_ns), next(self._ticket), action))
 
     def sleep_until_ns(self, when_ns: int) -> None:
@@ -48,7 +49,7 @@ class VirtualClock:
         self._now_ns = max(self._now_ns, when_ns)
 
     def wait(self, condition: Callable[[], bool], deadline_ns: int) -> bool:
-        """Let things happen until `condition()`; False when the deadline comes first."""
+        """Let things happen until `condition()` holds; False if the deadline comes first."""
         while not condition():
             if not self._events or self._events[0][0] > deadline_ns:
                 self._now_ns = max(self._now_ns, deadline_ns)
@@ -68,21 +69,22 @@ class VirtualClock:
 class VirtualBatcher:
     """The reference batcher in virtual time.
 
-    service: called as `service(instance, batch, finish)` when a batch starts; it arranges, through the clock, that
-    `finish(model)` is called when the batch's work is done; the model then gives the outputs, in no time.
+    service: called as `service(instance, batch, finish)` when a batch starts. It arranges, through the clock, that
+    `finish(model)` is called when the batch's work is done; the model then computes the outputs, in no time.
+    core: a fresh core to run, in place of the one that the configuration asks for.
     """
 
-    def __init__(self, config: BatcherConfig, service: StartsService, clock: VirtualClock) -> None:
+    def __init__(self, config: BatcherConfig, service: StartsService, clock: VirtualClock, core: Core | None = None) -> None:
         self.config = config
         self.clock = clock
         self._start_service = service
-        self._service = Service(config)
+        self._service = Service(config, core)
         self._wake_ns: int | None = None
 
     def submit(self, inputs: Tree, *, priority: int = 0, timeout_ns: int = 0) -> Future[Tree]:
         """As `Batcher.submit`."""
         entry = self._service.entry(inputs, self.clock.now_ns(), priority, timeout_ns)
-        if not self._service.known(entry):
+        if not self._service.answer_from_cache(entry):
             entry.item.answer.forget = lambda: self._forget(entry)
             self._service.take(entry)
             self._pump()
@@ -90,8 +92,8 @@ class VirtualBatcher:
         return future
 
     def queued(self) -> int:
-        """Requests that wait and are in no batch yet."""
-        return len(self._service.core.queue)
+        """Return how many requests wait and have not been in a batch yet."""
+        return self._service.core.waiting
 
     def statistics(self) -> dict[str, Any]:
         """As `Batcher.statistics`."""
@@ -99,8 +101,7 @@ class VirtualBatcher:
 
     def close(self) -> None:
         """Take no new requests; those that are queued are served as time goes on."""
-        self._service.closed = True
-        self._service.core.drain()
+        self._service.close()
         self._pump()
 
     def _forget(self, entry: Entry) -> None:
@@ -119,10 +120,11 @@ class VirtualBatcher:
                     return
 
     def _start(self, dispatch: Dispatch) -> None:
-        batch = self._service.begin(dispatch.batch)
+        run = self._service.begin(dispatch)
+        batch = run.batch
 
         def finish(model: Model) -> None:
-            self._service.run(model, batch, dispatch)
+            self._service.execute(model, run)()
             self._service.core.finished(dispatch.instance)
             self._pump()
 

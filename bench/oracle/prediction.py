@@ -13,14 +13,14 @@ import numpy as np
 
 from batchproof.bench.oracle.curve import Curve
 from batchproof.reference_batcher.config import BatcherConfig
-from batchproof.reference_batcher.simulation import NEVER, Simulated, simulate, simulate_closed
+from batchproof.reference_batcher.simulator import NEVER, SimulatedRun, simulate, simulate_closed
 from batchproof.stats import gates
 from batchproof.stats.gates import FAIL, INCONCLUSIVE, at_most
 from batchproof.stats.percentile import percentile
 
 if TYPE_CHECKING:
     from batchproof.load.runs import Run
-    from batchproof.reference_batcher.simulated import Ints
+    from batchproof.reference_batcher.simulated_run import Ints
 
 # How much slower than its oracle a target may be. Measured: with the service time's overrun known, the threaded reference
 # took 0.9 to 3.0 % longer in the mean than the same schedule simulated, at up to 0.9 of capacity; 5 % leaves as much again.
@@ -51,7 +51,7 @@ class Prediction:
     mean_batch: float
     refused: int
     expired: int
-    simulated: Simulated = field(repr=False, compare=False)
+    simulated: SimulatedRun = field(repr=False, compare=False)
 
     def summary(self) -> dict[str, Any]:
         """Return JSON data: all but the requests."""
@@ -192,7 +192,7 @@ def margin_of(target: str) -> float:
 
 
 def _prediction(
-    config: BatcherConfig, kind: str, played: Simulated, load: float, length_ns: int, overhead_ns: int
+    config: BatcherConfig, kind: str, played: SimulatedRun, load: float, length_ns: int, overhead_ns: int
 ) -> Prediction:
     answered = played.answered
     latency_ns = np.where(answered, np.where(answered, played.latency_ns, 0) + overhead_ns, NEVER)

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from batchproof.reference_batcher.config import DELAY, BatcherConfig, QueuePolicy
-from batchproof.reference_batcher.simulation import plain, simulate, simulate_closed
+from batchproof.reference_batcher.simulator import has_closed_form, simulate, simulate_closed
 
 AIM = 200_000
 MS = 1_000_000
@@ -56,7 +56,7 @@ def print_table(requests: int = 200_000) -> None:
     print(f"simulated requests per second of one core ({requests} requests, best of 3; aim {AIM:,})")
     print("\n| configuration | load | batch at once | through the core |\n|---|---|---|---|")
     for name, config, load in CASES:
-        quick = f"{speed(config, load, requests, quick=True):,.0f}" if plain(config) else "-"
+        quick = f"{speed(config, load, requests, quick=True):,.0f}" if has_closed_form(config) else "-"
         print(f"| {name} | {load} | {quick} | {speed(config, load, requests, quick=False):,.0f} |")
     mixed = BatcherConfig(max_batch_size=32, max_queue_delay_ns=2 * MS)
     print(f"| 1 to 4 rows a request, 2 ms | 0.8 | - | {speed(mixed, 0.8, requests, quick=False, mixed=True):,.0f} |")

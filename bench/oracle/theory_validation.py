@@ -15,7 +15,7 @@ import numpy as np
 
 from batchproof.bench.oracle import chains, theory
 from batchproof.reference_batcher.config import BatcherConfig
-from batchproof.reference_batcher.simulation import Simulated, simulate, simulate_closed
+from batchproof.reference_batcher.simulator import SimulatedRun, simulate, simulate_closed
 from batchproof.stats import gates
 from batchproof.stats.gates import PASS, Answer, within
 from batchproof.stats.percentile import percentile
@@ -117,7 +117,7 @@ def service_times(max_batch: int) -> tuple[int, ...]:
     return tuple(BASE_NS + ROW_NS * size for size in range(max_batch + 1))
 
 
-def _batch(played: Simulated, steady: slice) -> float:
+def _batch(played: SimulatedRun, steady: slice) -> float:
     first_ns, *_, last_ns = played.due_ns[steady].tolist()
     return float(played.sizes[(played.batch_start_ns > first_ns) & (played.batch_start_ns <= last_ns)].mean())
 
@@ -126,7 +126,7 @@ def _percentile(percent: int) -> Read:
     return lambda played, steady: float(percentile(played.latency_ns[steady], percent))
 
 
-Read = Callable[[Simulated, slice], float]
+Read = Callable[[SimulatedRun, slice], float]
 READ: dict[str, Read] = {
     "mean": lambda played, steady: float(played.latency_ns[steady].mean()),
     **{f"p{percent}": _percentile(percent) for percent in (50, 90, 99)},

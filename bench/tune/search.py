@@ -19,7 +19,7 @@ import numpy.typing as npt
 from batchproof.bench.oracle.curve import Curve
 from batchproof.load.schedule import Schedule, ScheduleError, parse, trace
 from batchproof.reference_batcher.config import BatcherConfig
-from batchproof.reference_batcher.simulation import simulate, simulate_closed
+from batchproof.reference_batcher.simulator import simulate, simulate_closed
 from batchproof.stats import gates
 from batchproof.stats.gates import PASS, Decision
 from batchproof.stats.percentile import percentile

@@ -36,7 +36,7 @@ def test_service_of_a_batch(benchmark, size):
         for _ in range(size):
             service.take(service.entry(PAYLOAD, 0, 0, 0))
         dispatch = service.core.poll(1)
-        service.run(lambda batch: batch, service.begin(dispatch.batch), dispatch)
+        service.execute(lambda batch: batch, service.begin(dispatch))()
         service.core.finished(dispatch.instance)
 
     benchmark(serve)

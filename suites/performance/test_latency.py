@@ -8,7 +8,7 @@ from batchproof.bench.oracle.curve import Curve
 from batchproof.fixtures.loads import MS, SLOW, Part, every
 from batchproof.load.schedule import poisson
 from batchproof.reference_batcher import BatcherConfig
-from batchproof.reference_batcher.simulation import simulate
+from batchproof.reference_batcher.simulator import simulate
 from batchproof.suites.performance.rounds import CONFIG, LONE_NS, SINGLE
 
 DELAYED = BatcherConfig(max_batch_size=8, max_queue_delay_ns=20 * MS)

@@ -84,7 +84,7 @@ def test_loading_a_mutant_leaves_the_original_alone() -> None:
     from batchproof.reference_batcher.decisions import Entry
 
     config = BatcherConfig(max_batch_size=4)
-    cores = [DynamicBatcher, *(shell.Service.__init__.__globals__["DynamicBatcher"] for shell in (original, mutant))]
+    cores = [DynamicBatcher, *(shell.Service.__init__.__globals__["core_of"] for shell in (original, mutant))]
     refusals = [core(config).enqueue(Entry(4, 0, None)) for core in cores]
     assert refusals[:2] == [None, None]
     assert "must be <= 4" in str(refusals[2])

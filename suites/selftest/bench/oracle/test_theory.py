@@ -8,7 +8,7 @@ from batchproof.bench.oracle import chains, theory
 from batchproof.bench.oracle.theory_validation import service_times
 from batchproof.load.schedule import poisson
 from batchproof.reference_batcher import BatcherConfig
-from batchproof.reference_batcher.simulation import simulate
+from batchproof.reference_batcher.simulator import simulate
 
 MS = 1_000_000
 TAU = service_times(8)

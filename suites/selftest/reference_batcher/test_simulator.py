@@ -16,7 +16,7 @@ from batchproof.bench.oracle import theory_validation as validation
 from batchproof.load.runs import closed_loop
 from batchproof.load.schedule import poisson
 from batchproof.reference_batcher import BatcherConfig, Expired, QueuePolicy
-from batchproof.reference_batcher.simulation import NEVER, Simulated, plain, simulate, simulate_closed
+from batchproof.reference_batcher.simulator import NEVER, SimulatedRun, has_closed_form, simulate, simulate_closed
 from batchproof.reference_batcher.virtual import VirtualBatcher, VirtualClock
 from batchproof.targets.protocol import Request
 from batchproof.targets.virtual import VirtualTarget
@@ -113,7 +113,7 @@ class _Shell:
         return starts, done, self.sizes, full, late
 
 
-def _seen(one: Simulated) -> tuple[Any, ...]:
+def _seen(one: SimulatedRun) -> tuple[Any, ...]:
     masks = (np.flatnonzero(one.refused).tolist(), np.flatnonzero(one.expired).tolist())
     return one.start_ns.tolist(), one.done_ns.tolist(), one.sizes.tolist(), *masks
 
@@ -146,10 +146,10 @@ def test_the_simulator_is_the_virtual_batcher(given: Any) -> None:
 
 def test_both_paths_are_tried() -> None:
     """Random configurations are of the kinds that they are for, so that neither test above is empty."""
-    assert plain(BatcherConfig(max_batch_size=4, max_queue_delay_ns=US, instances=2, preserve_ordering=True))
+    assert has_closed_form(BatcherConfig(max_batch_size=4, max_queue_delay_ns=US, instances=2, preserve_ordering=True))
     for more in ({"queue_timeout_ns": US}, {"max_queue_size": 3}, {"preferred_batch_size": (2,)}):
-        assert not plain(BatcherConfig(max_batch_size=4, **more))
-    assert plain(BatcherConfig(max_batch_size=4, preferred_batch_size=(4,)))
+        assert not has_closed_form(BatcherConfig(max_batch_size=4, **more))
+    assert has_closed_form(BatcherConfig(max_batch_size=4, preferred_batch_size=(4,)))
 
 
 @pytest.mark.parametrize("quick", [True, False])
