@@ -221,6 +221,15 @@ def test_a_stalled_host_explains_three_times_its_share() -> None:
     assert gates.decide(exact(0.8), at_least(0.8), 0.9).verdict == PASS
 
 
+@pytest.mark.parametrize(
+    ("took_ns", "stall_ns", "answer"),
+    [(10, 0, PASS), (11, 0, FAIL), (10, 9, PASS), (11, 1, INCONCLUSIVE), (13, 1, INCONCLUSIVE), (14, 1, FAIL)],
+)
+def test_a_stall_lengthens_a_duration(took_ns: int, stall_ns: int, answer: str) -> None:
+    """10 ns are allowed; three times the stall beyond that may be the host's."""
+    assert gates.duration_within(took_ns, 10, stall_ns).verdict == answer
+
+
 def test_looks_share_the_doubt() -> None:
     """Three looks at growing data are each three times as sure, so a true figure at the edge passes as rarely in all."""
     rng, confidence = np.random.default_rng(11), gates.each_of(0.99, 3)
