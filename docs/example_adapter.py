@@ -6,9 +6,7 @@ from tempfile import TemporaryDirectory
 from example_batcher import Batcher
 
 from batchproof.reference_batcher import BatcherConfig
-from batchproof.targets.futures import relay
-from batchproof.targets.protocol import Kind, Request, Response, TargetInfo
-from batchproof.targets.witness.probe import Witness, read_log, release
+from batchproof.targets import Kind, Request, Response, TargetInfo, Witness, read_log, relay, release
 
 
 class Deployed:

@@ -27,6 +27,7 @@ from batchproof.load.runs import Run, closed_loop, open_loop
 from batchproof.load.samples import OUTCOMES
 from batchproof.load.schedule import Schedule
 from batchproof.targets.protocol import Kind, Refused, Request
+from batchproof.targets.witness.probe import Payload
 
 HELD = 64 * FRAME.size
 
@@ -68,9 +69,9 @@ def _sending(channel: socket.socket, frames: Frames, against: dict[str, Any] | N
     target = resolve(against["target"])
     try:
         deployment = target.deploy(BatcherConfig.from_facts(against["config"]))
-        serials, fields = itertools.count(1), against["request"]
+        serials, payload = itertools.count(1), Payload(**against["payload"])
         try:
-            yield lambda _number: deployment.submit(Request("load", next(serials), **fields))
+            yield lambda _number: deployment.submit(Request("load", next(serials), payload))
         finally:
             finish(deployment)
     finally:

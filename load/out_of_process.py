@@ -49,13 +49,13 @@ class GeneratorLost(RuntimeError):
 class Against:
     """A target that the generator's process deploys itself, so that no byte of a request passes through this one.
 
-    target: its word, as `--target` takes it. config: `BatcherConfig.facts()`. request: fields of `fixtures.target.Request`
-    beside name and serial (work_ns, row_work_ns, ...). wait_s: how long deploying may take.
+    target: its word, as `--target` takes it. config: `BatcherConfig.facts()`. payload: fields of `Payload` (work_ns,
+    row_work_ns, ...). wait_s: how long deploying may take.
     """
 
     target: str
     config: Mapping[str, Any]
-    request: Mapping[str, int] = field(default_factory=dict)
+    payload: Mapping[str, int] = field(default_factory=dict)
     wait_s: float = 300.0
 
 

@@ -12,6 +12,7 @@ from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.targets.lifecycle import finish
 from batchproof.targets.protocol import Deployment, Request, Target, Unsupported, claimed
 from batchproof.targets.verbs import FullTarget, full, full_deployment
+from batchproof.targets.witness.probe import Payload
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -67,24 +68,16 @@ class Served:
         self._inputs = inputs
         self._serials = itertools.count(1)
 
-    def submit(self, number: int, *, rows: int = 1, priority: int = 0, timeout_ns: int = 0) -> Future[Any]:
-        """Send a request of so many rows; its Future gives an answer or raises. Its number decides nothing."""
+    def submit(self, number: int, *, rows: int = 1, **asked: Any) -> Future[Any]:
+        """Send a request of so many rows; its Future gives an answer or raises. Its number decides nothing.
+
+        asked: other fields of the witness's `Payload`, such as priority and timeout_ns; a torch model is asked for none.
+        """
         if self._inputs is not None:
             return self.deployment.submit(self._inputs(rows))
         serial = next(self._serials)  # numbers start anew with every run; what the witness logs must not
-        work = self.work
-        return self.deployment.submit(
-            Request(
-                "load",
-                serial,
-                rows,
-                work_ns=work.base_ns,
-                row_work_ns=work.row_ns,
-                nonce=number,
-                priority=priority,
-                timeout_ns=timeout_ns,
-            )
-        )
+        payload = Payload(rows=rows, work_ns=self.work.base_ns, row_work_ns=self.work.row_ns, nonce=number, **asked)
+        return self.deployment.submit(Request("load", serial, payload))
 
     def close(self) -> None:
         """Take the model away. A target that hangs meanwhile is left behind after ten seconds."""

@@ -81,7 +81,8 @@ def _life(request: Mapping[str, Any], timeline: Mapping[str, Any]) -> _Life:
     """Number the batches where there are several, and name what is unusual: rows, refusal."""
     mine = [(at, run) for at, run in enumerate(timeline["executions"], 1) if request["serial"] in run["serials"]]
     batches = " and ".join(str(at) for at, _ in mine) if len(timeline["executions"]) > 1 else ""
-    rows = f"{request['rows']} rows" if request["rows"] != 1 else ""
+    count = request["payload"]["rows"]
+    rows = f"{count} rows" if count != 1 else ""
     words = (batches and f"batch {batches}", rows, line(request["kind"]))
     return _Life(
         name=line(request["name"])[:12],

@@ -25,9 +25,7 @@ from litserve.loops import BatchedLoop
 
 from batchproof.host.clock import HostClock
 from batchproof.reference_batcher import BatcherConfig
-from batchproof.targets.futures import relay
-from batchproof.targets.protocol import Kind, Request, Response, TargetError, TargetInfo
-from batchproof.targets.witness.probe import Witness, read_log, release
+from batchproof.targets import Kind, Request, Response, TargetError, TargetInfo, Witness, read_log, relay, release
 
 OPEN = http.build_opener(http.ProxyHandler({})).open  # past any proxy that the environment names
 

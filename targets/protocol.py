@@ -13,52 +13,36 @@ from enum import Enum
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
-from batchproof.targets.witness.probe import PAYLOAD
-
-Ints = npt.NDArray[np.int64]
+from batchproof.targets.witness.probe import PLAIN, Head, Ints, Payload, encode
 
 
 @dataclass(frozen=True)
 class Request:
     """One request of a script, as the adapter sends it.
 
-    serial: identifies the request in the witness's log, unique within a deployment.
-    hold: a gate's token; its batch stays in the model until `release(token)`; 0 means no gate.
-    work_ns, row_work_ns: time its batch spends in the model: the largest of work_ns + row_work_ns * rows of the batch.
-    fail: its batch raises.
-    priority, timeout_ns: the priority level and the queue timeout that it asks for; 0: none.
-    extra: columns of its second tensor; 0: it has none.
+    serial: identifies the request in the witness's log, unique within a deployment. payload: what it asks for. hold: a
+    gate's token; its batch stays in the model until `release(token)`; 0 means no gate.
     """
 
     name: str
     serial: int
-    rows: int = 1
+    payload: Payload = PLAIN
     hold: int = 0
-    work_ns: int = 0
-    row_work_ns: int = 0
-    fail: bool = False
-    nonce: int = 0
-    priority: int = 0
-    timeout_ns: int = 0
-    extra: int = 0
 
     def tensor(self) -> Ints:
-        """Return the payload: int64 [rows, 8], every row the same but for the last column, which numbers the rows."""
-        row = [self.serial, self.hold, self.work_ns, self.row_work_ns, int(self.fail), self.nonce, self.extra, 0]
-        tensor = np.tile(np.array([row], dtype=np.int64), (self.rows, 1))
-        tensor[:, PAYLOAD.index("row")] = np.arange(self.rows)
-        return tensor
+        """Return the payload as the witness reads it: int64 [rows, columns]; see `witness.probe.encode`."""
+        return encode(Head(self.serial, self.hold, self.payload))
 
     def extra_tensor(self) -> Ints | None:
         """Return the second tensor: int64 [rows, extra], its serial in every place; None if the request has none."""
-        return np.full((self.rows, self.extra), self.serial, dtype=np.int64) if self.extra else None
+        asked = self.payload
+        return np.full((asked.rows, asked.extra), self.serial, dtype=np.int64) if asked.extra else None
 
 
 @dataclass(frozen=True)
 class Response:
-    """An answer: the echo of the payload, int64 [rows, 8], and the witness's word, int64 [rows, 10] (None: no witness)."""
+    """An answer: the echo of `Request.tensor()`, and the witness's word, int64 [rows, 10] (None: no witness)."""
 
     echo: Ints
     info: Ints | None

@@ -14,8 +14,8 @@ import numpy as np
 from batchproof import __version__
 from batchproof.reference_batcher import Batcher, BatcherConfig
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
-from batchproof.targets.protocol import Ints, Request, Response, TargetInfo
-from batchproof.targets.witness.probe import PAYLOAD, Witness, read_log, release
+from batchproof.targets.protocol import Request, Response, TargetInfo
+from batchproof.targets.witness.probe import ROW, Ints, Witness, read_log, release
 from batchproof.targets.witness_model import CLAIMS, witnessed
 
 
@@ -42,14 +42,14 @@ class ReferenceDeployment:
         self._folder = tempfile.mkdtemp(prefix="batchproof-")
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # also when it is interrupted from here on
         self._cursors: dict[str, int] = {}
-        models = [_model(Witness(self._folder, instance)) for instance in range(config.instances)]
-        self._batcher = Batcher(models, config)
+        self._witnesses = [Witness(self._folder, instance) for instance in range(config.instances)]
+        self._batcher = Batcher([_model(witness) for witness in self._witnesses], config)
         self._config = config
 
     def submit(self, request: Request) -> Future[Response]:
         """Queue the payload."""
-        asked = {"priority": request.priority, "timeout_ns": request.timeout_ns}
-        future = self._batcher.submit(inputs(request), **asked)
+        asked = request.payload
+        future = self._batcher.submit(inputs(request), priority=asked.priority, timeout_ns=asked.timeout_ns)
         return relay(future, lambda result: Response(*result), batcher_kind, batcher_status)
 
     def cancel(self, future: Any) -> None:
@@ -84,6 +84,8 @@ class ReferenceDeployment:
     def finish(self) -> None:
         """Close and remove the log."""
         self.close()
+        for witness in self._witnesses:
+            witness.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -100,7 +102,7 @@ def counted(counts: dict[str, Any]) -> dict[str, Any]:
 
 def taken_apart(batch: dict[str, Any]) -> tuple[list[Ints], list[Ints | None]]:
     """Return the payloads of a batch and the second tensors: one a request, whose rows are numbered in each request."""
-    starts = np.flatnonzero(batch["IN"][:, PAYLOAD.index("row")] == 0)[1:]
+    starts = np.flatnonzero(batch["IN"][:, ROW] == 0)[1:]
     extras = batch.get("EXTRA", [None] * (len(starts) + 1))
     return np.split(batch["IN"], starts), extras if isinstance(extras, list) else np.split(extras, starts)
 

@@ -16,7 +16,7 @@ from batchproof.reference_batcher.virtual import VirtualClock
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.protocol import Request, Response, TargetInfo, UnknownTarget
 from batchproof.targets.reference import counted, inputs, taken_apart
-from batchproof.targets.witness.probe import FAILURE, PAYLOAD, WitnessError, check_extras, clock_id, info_rows
+from batchproof.targets.witness.probe import Testimony, WitnessError, clock_id
 from batchproof.targets.witness_model import CLAIMS, witnessed
 
 
@@ -46,7 +46,7 @@ class VirtualTarget:
 
 
 class VirtualDeployment:
-    """The witness's payload language, interpreted on the simulated clock."""
+    """The witness on the simulated clock."""
 
     def __init__(self, shell: Any, config: BatcherConfig, clock: VirtualClock | None = None) -> None:
         self.clock = clock or VirtualClock(start_ns=1)
@@ -59,8 +59,8 @@ class VirtualDeployment:
 
     def submit(self, request: Request) -> Future[Response]:
         """Queue the payload."""
-        asked = {"priority": request.priority, "timeout_ns": request.timeout_ns}
-        future = self._batcher.submit(inputs(request), **asked)
+        asked = request.payload
+        future = self._batcher.submit(inputs(request), priority=asked.priority, timeout_ns=asked.timeout_ns)
         return relay(future, lambda result: Response(*result), batcher_kind, batcher_status)
 
     def cancel(self, future: Any) -> None:
@@ -111,27 +111,13 @@ class VirtualDeployment:
 
     def _service(self, instance: int, batch: Any, finish: Any) -> None:
         tensors = [entry.item.inputs["IN"] for entry in batch]
-        heads = [dict(zip(PAYLOAD, tensor[0].tolist(), strict=True)) for tensor in tensors]
-        sizes = [len(tensor) for tensor in tensors]
-        serials = [head["serial"] for head in heads]
-        where = {"instance": instance, "batch": next(self._batches)}
-        enter_ns = self.clock.now_ns()
-        self._lines.append({**where, "enter_ns": enter_ns, "serials": serials, "rows": sizes})
+        told = Testimony(tensors, instance, next(self._batches), self.clock.now_ns(), clock_id())
+        self._lines.append(told.entered)
 
         def model(inputs: Any) -> tuple[Any, Any]:
             exit_ns = self.clock.now_ns()
-            failed = any(head["fail"] for head in heads)
-            self._lines.append({**where, "exit_ns": exit_ns, "failed": failed})
-            if failed:
-                raise WitnessError(FAILURE)
-            check_extras(*taken_apart(inputs))
-            info = [
-                info_rows(
-                    where["batch"], instance, i, serials[i], sizes[i], len(batch), sum(sizes), enter_ns, exit_ns, clock_id()
-                )
-                for i in range(len(batch))
-            ]
-            return inputs["IN"], np.concatenate(info)
+            self._lines.append(told.left(exit_ns))
+            return inputs["IN"], np.concatenate(told.infos(exit_ns, *taken_apart(inputs)))
 
         over = False
 
@@ -146,11 +132,10 @@ class VirtualDeployment:
             raise WitnessError("the instance's process was killed")
 
         self._running[instance] = lambda: end(killed)
-        work_ns = max(head["work_ns"] + head["row_work_ns"] * sum(sizes) for head in heads)
-        holds = {head["hold"] for head in heads if head["hold"]} - self._released
+        holds = told.holds - self._released
 
         def go() -> None:
-            self.clock.at(self.clock.now_ns() + work_ns, lambda: end(model))
+            self.clock.at(self.clock.now_ns() + told.work_ns, lambda: end(model))
 
         if holds:
             self._held.append((holds, go))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from batchproof.reference_batcher import BatcherConfig, TensorSpec
-from batchproof.targets.witness.probe import INFO, PAYLOAD
+from batchproof.targets.witness.probe import COLUMNS, INFO
 
 # What Triton claims; the reference batcher has its semantics, and so its claims.
 CLAIMS = {
@@ -30,8 +30,8 @@ CLAIMS = {
     "statistics": True,
     "error_status": True,
 }
-INPUTS = (TensorSpec("IN", "TYPE_INT64", (len(PAYLOAD),)),)
-OUTPUTS = (TensorSpec("OUT", "TYPE_INT64", (len(PAYLOAD),)), TensorSpec("INFO", "TYPE_INT64", (len(INFO),)))
+INPUTS = (TensorSpec("IN", "TYPE_INT64", (len(COLUMNS),)),)
+OUTPUTS = (TensorSpec("OUT", "TYPE_INT64", (len(COLUMNS),)), TensorSpec("INFO", "TYPE_INT64", (len(INFO),)))
 
 
 def witnessed(config: BatcherConfig, name: str = "batchproof_witness", **parameters: str) -> BatcherConfig:

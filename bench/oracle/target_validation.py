@@ -42,6 +42,7 @@ from batchproof.targets import resolve
 from batchproof.targets.lifecycle import finish
 from batchproof.targets.protocol import Request, Target
 from batchproof.targets.verbs import full
+from batchproof.targets.witness.probe import Payload
 
 MS = 1_000_000
 BASE_NS, ROW_NS, SIZE = 20 * MS, 2 * MS, 8
@@ -79,7 +80,7 @@ def validated(
         serials = itertools.count(1)
 
         def submit(_number: int, deployment: Any = deployment, serials: Any = serials) -> Future[Any]:
-            ask = Request("load", next(serials), work_ns=base_ns, row_work_ns=row_ns)
+            ask = Request("load", next(serials), Payload(work_ns=base_ns, row_work_ns=row_ns))
             return deployment.submit(ask)  # type: ignore[no-any-return]
 
         try:

@@ -13,6 +13,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,9 +33,11 @@ from batchproof.targets.reference import ReferenceTarget
 from batchproof.targets.triton.embedded import embedded_triton
 from batchproof.targets.triton.target import running_triton
 from batchproof.targets.verbs import FullDeployment, full
+from batchproof.targets.witness.probe import Payload
 
 CONFIG = BatcherConfig(max_batch_size=8)
 BASE_NS, ROW_NS = 20_000_000, 1_250_000  # 20 ms and 1.25 ms a row: what a request costs a client is little beside it
+PAYLOAD = Payload(work_ns=BASE_NS, row_work_ns=ROW_NS)
 CLIENTS = 2 * CONFIG.max_batch_size  # one batch in the model, one on its way: with fewer it is not saturated
 ATTEMPTS = 3  # at a round in which either run is invalid
 POISSON = 4  # windows of perf_analyzer's in one: arrivals at random differ by more than it takes for stable in shorter ones
@@ -87,7 +90,7 @@ def on_triton(target: str, rounds: int, seconds: float, say: Say) -> list[Pair]:
 def _triton_pairs(deployment: FullDeployment, address: str, rounds: int, seconds: float, say: Say) -> Iterator[Pair]:
     submit, clock = _submit(deployment), HOST_CLOCK
     capacity = closed_loop(submit, clock, CLIENTS, wait_ns=WAIT_NS, seconds=1.0).throughput
-    tensor = Request("load", 1, work_ns=BASE_NS, row_work_ns=ROW_NS).tensor()
+    tensor = Request("load", 1, PAYLOAD).tensor()
     window_ms = max(500, round(seconds * 1e3 / 3 / perf_analyzer.WINDOW))  # it needs three windows
 
     def analyzed(windows: int = 1, **load: Any) -> Opinion:
@@ -204,7 +207,7 @@ def _submit(deployment: Any) -> Submit:
 
     def submit(number: int) -> Future[Any]:
         future: Future[Any] = deployment.submit(
-            Request("load", next(serial), work_ns=BASE_NS, row_work_ns=ROW_NS, nonce=number)
+            Request("load", next(serial), replace(PAYLOAD, nonce=number))
         )
         return future
 

@@ -76,7 +76,7 @@ def test_late_takes_all(drive, judge):
     """When the queue delay is over, all that fits into max_batch_size leaves, whatever size is preferred"""
     for rows in ((3, 4, 1), (1,) * 8):
         *queued, latest = (Send(f"r{i}", rows=count) for i, count in enumerate(rows))
-        late = Send(latest.name, rows=latest.rows, after_ns=300 * MS)
+        late = Send(latest.name, rows=latest.payload.rows, after_ns=300 * MS)
 
         judge(drive(SOON_WITH_POLICY, gated(*queued, late, plug=Send("plug", rows=6, hold="gate"))))
 

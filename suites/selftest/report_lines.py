@@ -13,6 +13,7 @@ from batchproof.fixtures.reporter import shown
 from batchproof.host.stalls import Stall
 from batchproof.reports import reading
 from batchproof.reports.reading import Report
+from batchproof.targets.witness.probe import Payload
 
 MS = 1_000_000
 SCHEMA = json.loads((Path(reading.__file__).parent / "schema" / "report.schema.json").read_text(encoding="utf-8"))
@@ -23,7 +24,7 @@ CONFIG = {"max_batch_size": 8, "max_queue_delay_ns": 200 * MS, "instances": 1, "
 REARMED = Timeline(
     config=CONFIG,
     requests=tuple(
-        Sent(f"r{i}", i, 1, sent * MS, 396 * MS, echoed=True, seen=Seen(0, 1, 3, 3, i, 391 * MS, 395 * MS, i))
+        Sent(f"r{i}", i, Payload(), sent * MS, 396 * MS, echoed=True, seen=Seen(0, 1, 3, 3, i, 391 * MS, 395 * MS, i))
         for i, sent in enumerate((0, 97, 191))
     ),
     executions=(Execution(0, 1, (0, 1, 2), (1, 1, 1), 391 * MS, 395 * MS),),

@@ -11,6 +11,7 @@ from batchproof.fixtures.evidence.timeline import Execution, Seen, Sent, Timelin
 from batchproof.fixtures.evidence.trial import Slice, Trial
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.host.stalls import Stall
+from batchproof.targets.witness.probe import FIELDS, Payload
 
 PASS, FAIL, INCONCLUSIVE, ERROR = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.ERROR
 Cases = list[tuple[str, str, Verdict, str, Evidence]]  # rule, what it shows, verdict, part of `actual`, evidence
@@ -55,7 +56,7 @@ def happened(
     executions = [_execution(run, number, serials, sizes) for number, run in enumerate(runs, 1)]
     seen = {serial: _seen(run, at) for run in executions for at, serial in enumerate(run.serials)}
     sent = tuple(
-        Sent(**{"serial": serial, "rows": 1, "seen": None if one["kind"] else seen.get(serial), **one})
+        Sent(**{"serial": serial, "seen": None if one["kind"] else seen.get(serial), **_embedded(one)})
         for serial, one in enumerate(requests, 1)
     )
     return Timeline(
@@ -68,6 +69,11 @@ def happened(
         same_clock=same_clock,
         statistics=statistics,
     )
+
+
+def _embedded(one: dict[str, Any]) -> dict[str, Any]:
+    asked = {name: one[name] for name in FIELDS if name in one}
+    return {"payload": Payload(**asked), **{name: value for name, value in one.items() if name not in asked}}
 
 
 def _execution(run: Run, number: int, serials: dict[str, int], sizes: dict[str, int]) -> Execution:

@@ -22,7 +22,7 @@ from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.deadlines import TooLate, limit_s, more_time
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo, UnknownTarget
 from batchproof.targets.triton.wire import GrpcWire, HttpWire, Wire
-from batchproof.targets.witness.probe import VERSION
+from batchproof.targets.witness.probe import VERSION, Payload
 from batchproof.targets.witness_model import CLAIMS, witnessed
 
 CONTROL = "batchproof_control"
@@ -224,10 +224,10 @@ class TritonDeployment:
         """The first calls of a Python model take tens of milliseconds: let no rule meet them."""
         config = self._wire.config(self.name)
         full = int(config["max_batch_size"])  # leaves at once, whatever the delay
-        extra = int(any(spec["name"] == "EXTRA" for spec in config["input"]))
+        payload = Payload(rows=full, extra=int(any(spec["name"] == "EXTRA" for spec in config["input"])))
         for number in range(1, WARM_UP + 1):
             try:
-                self.submit(Request("warm-up", serial=-number, rows=full, extra=extra)).result(timeout=limit_s("WARM_UP_S"))
+                self.submit(Request("warm-up", -number, payload)).result(timeout=limit_s("WARM_UP_S"))
             except FutureTimeout:
                 late = f"the witness '{self.name}' has not answered in {limit_s('WARM_UP_S'):g} s"
                 raise TooLate(f"{late}: {more_time('WARM_UP_S')}") from None

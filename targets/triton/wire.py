@@ -180,7 +180,7 @@ class Wire(ABC):
             if values is not None:
                 tensors.append(self._api.InferInput(name, list(values.shape), "INT64"))
                 tensors[-1].set_data_from_numpy(values)
-        asked = {"priority": request.priority, "timeout": request.timeout_ns // 1000}
+        asked = {"priority": request.payload.priority, "timeout": request.payload.timeout_ns // 1000}
         return tensors, {key: value for key, value in asked.items() if value}
 
 

@@ -25,6 +25,7 @@ from batchproof.stats.arrays import NEVER
 from batchproof.stats.percentile import percentile
 from batchproof.targets.protocol import Kind, Refused, Request
 from batchproof.targets.virtual import VirtualTarget
+from batchproof.targets.witness.probe import Payload
 
 MS, S = 1_000_000, 1_000_000_000
 
@@ -80,7 +81,7 @@ def test_a_closed_loop_has_the_throughput_of_theory(clients, expected):
     deployment = VirtualTarget().deploy(BatcherConfig(max_batch_size=8))
 
     def submit(number: int) -> Any:
-        return deployment.submit(Request("load", number + 1, work_ns=2 * MS, row_work_ns=MS // 5))
+        return deployment.submit(Request("load", number + 1, Payload(work_ns=2 * MS, row_work_ns=MS // 5)))
 
     run = closed_loop(submit, deployment.clock, clients, wait_ns=S, requests=1500)
     assert run.valid

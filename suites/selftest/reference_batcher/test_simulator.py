@@ -20,6 +20,7 @@ from batchproof.reference_batcher.simulator import NEVER, SimulatedRun, has_clos
 from batchproof.reference_batcher.virtual import VirtualBatcher, VirtualClock
 from batchproof.targets.protocol import Request
 from batchproof.targets.virtual import VirtualTarget
+from batchproof.targets.witness.probe import Payload
 
 US, MS = 1_000, 1_000_000
 PROFILE = settings(
@@ -175,7 +176,7 @@ def test_the_closed_loop_is_the_virtual_one(clients: int, more: dict[str, int]) 
     served = VirtualTarget().deploy(config)
 
     def submit(number: int) -> Future[Any]:
-        return served.submit(Request("load", number, work_ns=2 * MS, row_work_ns=MS))
+        return served.submit(Request("load", number, Payload(work_ns=2 * MS, row_work_ns=MS)))
 
     run = closed_loop(submit, served.clock, clients, wait_ns=10**12, requests=200)
     told = simulate_closed(config, clients, 200, [2 * MS + MS * rows for rows in range(5)], answers_first=True)

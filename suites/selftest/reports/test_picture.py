@@ -23,6 +23,7 @@ from batchproof.suites.selftest.report_lines import (
     header,
     result,
 )
+from batchproof.targets.witness.probe import Payload
 
 PICTURE = """\
 r0 |q--------------------------------------M>|
@@ -40,9 +41,9 @@ def test_picture_is_exact() -> None:
 def test_picture_shows_refused_failed_and_unanswered_requests() -> None:
     """A refusal is x and says its kind, a failure too, and a request that never got an answer stays open."""
     requests = (
-        Sent("plug", 0, 1, 0, 40 * MS, kind="failed"),
-        Sent("r0", 1, 9, 20 * MS, 20 * MS, kind="invalid"),
-        Sent("r1", 2, 1, 20 * MS),
+        Sent("plug", 0, Payload(), 0, 40 * MS, kind="failed"),
+        Sent("r0", 1, Payload(rows=9), 20 * MS, 20 * MS, kind="invalid"),
+        Sent("r1", 2, Payload(), 20 * MS),
     )
     timeline = Timeline(CONFIG, requests, (Execution(0, 1, (0,), (1,), 10 * MS, 30 * MS),), {"end": 90 * MS})
     assert draw(data(timeline), width=48).splitlines()[:3] == [
@@ -54,7 +55,7 @@ def test_picture_shows_refused_failed_and_unanswered_requests() -> None:
 
 def test_picture_numbers_batches_where_time_does_not_tell() -> None:
     """Under a simulated clock everything may happen at one moment: what is left to see is who was in which batch."""
-    requests = tuple(Sent(f"r{i}", i, 1, 5, 5) for i in range(3))
+    requests = tuple(Sent(f"r{i}", i, Payload(), 5, 5) for i in range(3))
     runs = (Execution(0, 1, (0, 1), (1, 1), 5, 5), Execution(0, 2, (1, 2), (1, 1), 5, 5))
     assert draw(data(Timeline(CONFIG, requests, runs))).splitlines() == [
         "r0 |qM>| batch 1",
@@ -73,7 +74,7 @@ def test_picture_keeps_to_client_times_where_clocks_do_not_compare() -> None:
 
 def test_picture_keeps_the_first_requests_and_the_width() -> None:
     """Of many requests the first 16 are drawn, within 100 columns."""
-    many = Timeline(CONFIG, tuple(Sent(f"r{i}", i, 1, i, 5 * i, "expired") for i in range(40)))
+    many = Timeline(CONFIG, tuple(Sent(f"r{i}", i, Payload(), i, 5 * i, "expired") for i in range(40)))
     lines = draw(data(many)).splitlines()
     assert lines[16] == "... and 24 more"
     assert max(map(len, lines)) <= 100

@@ -11,7 +11,7 @@ import pytest
 
 from batchproof import targets
 from batchproof.targets.protocol import Kind, Request, Target
-from batchproof.targets.witness.probe import INFO, read_log
+from batchproof.targets.witness.probe import INFO, Payload, read_log
 
 ADAPTER = Path(targets.__file__).with_name("litserve.py")
 BUDGET = 40
@@ -94,7 +94,7 @@ def test_witness_in_a_batch(adapter, tmp_path, monkeypatch):
     """The witness echoes each request of a batch as JSON can carry it, and logs where the server was started"""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LITSERVE_WORKER_ID", "3")
-    requests = [Request("r0", 1, nonce=(1 << 62) - 1), Request("r1", 2, rows=2)]
+    requests = [Request("r0", 1, Payload(nonce=(1 << 62) - 1)), Request("r1", 2, Payload(rows=2))]
     api = adapter.WitnessAPI(max_batch_size=4)
     api.setup("cpu")
 

@@ -17,6 +17,7 @@ from batchproof.load.validity import Validity
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.protocol import Request
 from batchproof.targets.virtual import VirtualTarget
+from batchproof.targets.witness.probe import Payload
 
 MS = 1_000_000
 CURVE = Curve.affine(2 * MS, MS // 5, (1, 2, 4, 8))
@@ -26,8 +27,8 @@ LOAD = poisson(0.7 * CAPACITY, 1.0, 11)
 
 def _virtual_run(config: BatcherConfig, schedule: Schedule = LOAD) -> Run:
     served = VirtualTarget().deploy(config)
-    ask = {"work_ns": 2 * MS, "row_work_ns": MS // 5}
-    return open_loop(lambda number: served.submit(Request("load", number, **ask)), served.clock, schedule, wait_ns=10**12)
+    ask = Payload(work_ns=2 * MS, row_work_ns=MS // 5)
+    return open_loop(lambda number: served.submit(Request("load", number, ask)), served.clock, schedule, wait_ns=10**12)
 
 
 def _run(told: Any, factor: float, outcome: str = "answered", reasons: tuple[str, ...] = ()) -> Any:

@@ -31,7 +31,8 @@ class _Slow:
         inner = VirtualTarget().deploy(config)
 
         def submit(one: Request) -> Future[Any]:
-            return inner.submit(replace(one, work_ns=one.work_ns * 3 // 2, row_work_ns=one.row_work_ns * 3 // 2))
+            slow = replace(one.payload, work_ns=one.payload.work_ns * 3 // 2, row_work_ns=one.payload.row_work_ns * 3 // 2)
+            return inner.submit(replace(one, payload=slow))
 
         return SimpleNamespace(submit=submit, clock=inner.clock, close=inner.close)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
@@ -18,6 +19,7 @@ from batchproof.load.second_opinion import perf_analyzer
 from batchproof.load.second_opinion.opinion import Opinion, ToolFailed, ToolMissing
 from batchproof.stats.arrays import NEVER
 from batchproof.targets.protocol import Request
+from batchproof.targets.witness.probe import Payload
 
 # What perf_analyzer 2.51.0 wrote on the embedded Triton, shortened.
 CSV = """\
@@ -65,8 +67,9 @@ def test_its_warnings_are_reasons() -> None:
 
 def test_what_it_is_given() -> None:
     """One row without its batch dimension; the gaps of a schedule whose rounding never adds up."""
-    row = Request("load", 7, work_ns=5, row_work_ns=3).tensor()
-    assert perf_analyzer.input_data({"IN": row}) == '{"data": [{"IN": {"content": [7, 0, 5, 3, 0, 0, 0, 0], "shape": [8]}}]}'
+    row = Request("load", 7, Payload(work_ns=5, row_work_ns=3)).tensor()
+    content = [7, 0, 1, 5, 3, 0, 0, 0, 0, 0, 0]
+    assert json.loads(perf_analyzer.input_data({"IN": row})) == {"data": [{"IN": {"content": content, "shape": [11]}}]}
     with pytest.raises(ValueError, match="one row, not 2"):
         perf_analyzer.input_data({"IN": np.zeros((2, 8), dtype=np.int64)})
 

@@ -1,0 +1,121 @@
+"""The witness: what a payload asks for travels whole, and servers and simulations say the same of the same batch."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from batchproof.fixtures.driving.script import Send
+from batchproof.fixtures.evidence.timeline import Sent
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.protocol import Kind, Refused, Request
+from batchproof.targets.reference import ReferenceTarget
+from batchproof.targets.verbs import full
+from batchproof.targets.virtual import VirtualTarget
+from batchproof.targets.witness import probe
+from batchproof.targets.witness.probe import COLUMNS, INFO, Head, Payload, Witness, WitnessError, decode, encode
+
+MS = 1_000_000
+INTS = st.integers(0, (1 << 62) - 1)
+ASKED = {"rows": st.integers(1, 9), "fail": st.booleans()}  # every other field is any number
+PAYLOADS = st.builds(Payload, **{one.name: ASKED.get(one.name, INTS) for one in fields(Payload)})
+TIMES = [INFO.index(name) for name in ("enter_ns", "exit_ns")]
+
+
+@settings(max_examples=50, database=None, deadline=None)
+@given(PAYLOADS, INTS, INTS)
+def test_a_payload_travels_whole(payload: Payload, serial: int, hold: int) -> None:
+    """Every field comes out of the tensor as it went in, and the rows are numbered."""
+    tensor = encode(Head(serial, hold, payload))
+
+    assert decode(tensor) == (serial, hold, payload)
+    assert tensor.shape == (payload.rows, len(COLUMNS))
+    assert tensor[:, -1].tolist() == list(range(payload.rows))
+
+
+@pytest.mark.parametrize("record", [Send, Sent, Request])
+def test_no_record_repeats_a_field_of_the_payload(record: Any) -> None:
+    """A request's fields are written once: what embeds a payload has none of them itself."""
+    assert {one.name for one in fields(record)} & {one.name for one in fields(Payload)} == set()
+    assert "payload" in {one.name for one in fields(record)}
+
+
+def test_the_work_of_a_batch_is_the_most_that_a_request_asks_for() -> None:
+    """In all its rows; a gate holds for everybody, and one poisoned request fails all."""
+    payloads = Payload(rows=2, work_ns=5, row_work_ns=10), Payload(rows=3, work_ns=40), Payload(fail=True)
+    tensors = [encode(Head(serial, 7 * serial, payload)) for serial, payload in enumerate(payloads)]
+
+    told = probe.Testimony(tensors, 0, 1, 100, 0)
+
+    assert (told.work_ns, told.holds, told.failed) == (5 + 10 * 6, {7, 14}, True)
+    assert told.entered == {"instance": 0, "batch": 1, "enter_ns": 100, "serials": [0, 1, 2], "rows": [2, 3, 1]}
+    assert told.left(200) == {"instance": 0, "batch": 1, "exit_ns": 200, "failed": True}
+    with pytest.raises(WitnessError, match="asked this batch to fail"):
+        told.infos(200, tensors)
+
+
+@pytest.mark.parametrize(
+    ("columns", "given", "own"),
+    [(0, None, True), (2, (1, 2), True), (2, None, False), (0, (1, 2), False), (2, (1, 3), False)],
+)
+def test_a_second_tensor_is_its_requests_own(columns: int, given: tuple[int, int] | None, own: bool) -> None:
+    """One that is missing, of another shape or of another request is named."""
+    tensor = encode(Head(7, 0, Payload(extra=columns)))
+    extra = None if given is None else np.full(given, 7, dtype=np.int64)
+    told = probe.Testimony([tensor], 0, 1, 0, 0)
+
+    if own:
+        assert told.infos(5, [tensor], [extra])[0][0, INFO.index("exit_ns")] == 5
+    else:
+        with pytest.raises(WitnessError, match=r"of \[7\] is not their own"):
+            told.infos(5, [tensor], [extra])
+
+
+def test_a_server_and_a_simulation_say_the_same() -> None:
+    """But for the moments: one function says it, whoever keeps the time."""
+    config = BatcherConfig(max_batch_size=4)
+    requests = [Request(f"r{i}", i, Payload(rows=i, work_ns=MS, nonce=99)) for i in (1, 2)]
+    said = []
+    for target in (ReferenceTarget(), VirtualTarget()):
+        deployed = full(target).deploy(config)
+        futures = [deployed.submit(request) for request in requests]
+        deployed.clock.wait(lambda futures=futures: all(one.done() for one in futures), deployed.clock.now_ns() + 5000 * MS)
+        answers = [one.result(timeout=0) for one in futures]
+        assert deployed.log is not None
+        lines = [{key: value for key, value in line.items() if not key.endswith("_ns")} for line in deployed.log()]
+        said.append(([answer.echo.tolist() for answer in answers], [_timeless(answer.info) for answer in answers], lines))
+        deployed.finish()
+
+    assert said[0] == said[1]
+
+
+def _timeless(info: Any) -> list[list[int]]:
+    return np.delete(info, TIMES, axis=1).tolist()
+
+
+def test_a_poisoned_batch_fails_in_both() -> None:
+    """And is refused as failed."""
+    for target in (ReferenceTarget(), VirtualTarget()):
+        deployed = full(target).deploy(BatcherConfig())
+        future = deployed.submit(Request("r0", 1, Payload(fail=True)))
+        deployed.clock.wait(future.done, deployed.clock.now_ns() + 5000 * MS)
+        with pytest.raises(Refused) as refused:
+            future.result(timeout=0)
+        deployed.finish()
+
+        assert refused.value.kind is Kind.FAILED
+
+
+def test_the_log_is_on_disk_when_the_answer_is_there(tmp_path: Path) -> None:
+    """Each execution writes two lines."""
+    witness = Witness(tmp_path, 3)
+    witness.execute([Request("r0", 1).tensor()])
+    witness.close()
+
+    assert len((tmp_path / "3.jsonl").read_text(encoding="ascii").splitlines()) == 2

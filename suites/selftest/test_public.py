@@ -1,0 +1,57 @@
+"""The public surface: what adapter authors, CI authors and users of the reference batcher import, listed once."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(str(files("batchproof")))
+PUBLIC = {
+    "batchproof.targets": (
+        "BUILT_IN Deployment Kind Payload Refused Request Response Target TargetError TargetInfo Unsupported Witness "
+        "WitnessError read_log relay release resolve"
+    ),
+    "batchproof.reference_batcher": (
+        "Batcher BatcherConfig BatcherError Closed ConfigError Expired Invalid Oversize QueueFull QueuePolicy TensorSpec"
+    ),
+    "batchproof.reports": "Report ReportError read",
+}
+ADAPTERS = ("targets/litserve.py", "docs/example_adapter.py")
+HEAVY = ("torch", "tritonclient", "litserve", "scipy", "pytest")
+
+
+@pytest.mark.parametrize("room", PUBLIC)
+def test_a_room_exports_what_is_listed(room: str) -> None:
+    """No name more, none less, and each of them is there."""
+    module = import_module(room)
+
+    assert sorted(module.__all__) == sorted(PUBLIC[room].split())
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+@pytest.mark.parametrize("path", ADAPTERS)
+def test_an_adapter_needs_nothing_else(path: str) -> None:
+    """Of the target's side, adapters import the public room and nothing behind it."""
+    source = ROOT / path
+    if not source.exists():
+        pytest.skip("only in a checkout")
+    nodes = [node for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))) if isinstance(node, ast.ImportFrom)]
+    behind = {node.module for node in nodes if str(node.module).startswith(("batchproof.targets", "batchproof.reference"))}
+
+    assert behind <= set(PUBLIC)
+    assert "batchproof.targets" in behind
+
+
+def test_targets_import_light() -> None:
+    """An adapter in a server's own environment brings numpy and no more."""
+    program = f"import sys, batchproof.targets; print(*[name for name in {HEAVY} if name in sys.modules])"
+
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert loaded.stdout.split() == []
