@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -119,3 +121,40 @@ def test_the_log_is_on_disk_when_the_answer_is_there(tmp_path: Path) -> None:
     witness.close()
 
     assert len((tmp_path / "3.jsonl").read_text(encoding="ascii").splitlines()) == 2
+
+
+NEW_FIELD = """
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+
+name = "batchproof.targets.witness.probe"
+spec = spec_from_file_location(name, sys.argv[1])
+sys.modules[name] = module_from_spec(spec)
+spec.loader.exec_module(sys.modules[name])
+
+from batchproof.fixtures.driving.case import Case, live
+from batchproof.fixtures.driving.script import Send
+from batchproof.fixtures.evidence.timeline import Timeline
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.virtual import VirtualTarget
+
+case = Case(BatcherConfig(), (Send("r0", tokens=5),))
+timeline = live(VirtualTarget(), Case.from_json(case.to_json()))
+sent = Timeline.from_json(timeline.to_json())["r0"]
+print(sent.payload.tokens, sent.answered_ns - sent.sent_ns, sent.echoed, "tokens=5" in case.python())
+"""
+
+
+def test_a_new_field_is_a_line_in_the_payload_and_a_line_in_the_witness(tmp_path: Path) -> None:
+    """A token budget: scripts send it, the witness acts on it, timelines and files keep it; no other file knows of it."""
+    source = Path(probe.__file__).read_text(encoding="utf-8")
+    field = ("    nonce: int = 0\n", "    tokens: int = 0\n")
+    for line, more in (field, ("payload.row_work_ns * rows", " + 7 * payload.tokens")):
+        assert source.count(line) == 1
+        source = source.replace(line, line + more)
+    changed = tmp_path / "probe.py"
+    changed.write_text(source, encoding="utf-8")
+
+    told = subprocess.run([sys.executable, "-c", NEW_FIELD, str(changed)], capture_output=True, text=True, check=True)
+
+    assert told.stdout.split() == ["5", "35", "True", "True"]
