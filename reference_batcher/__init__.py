@@ -1,7 +1,8 @@
-"""An executable model of a dynamic batcher: one set of decisions, a threaded shell and a virtual-time shell.
+"""An executable specification of a batcher: cores that decide, and shells that do what a core says.
 
-`Batcher` runs a callable or a `torch.nn.Module`; `BatcherConfig` reads and writes Triton's `config.pbtxt`; `core` holds
-the decisions.
+What users import is here. `Batcher` runs a callable or a `torch.nn.Module` on background threads, and `BatcherConfig` reads
+and writes Triton's `config.pbtxt`. Who wants to know what a dynamic batcher decides reads `core`; who writes another
+scheduling discipline reads `protocol`.
 """
 
 from .config import BatcherConfig, ConfigError, QueuePolicy, TensorSpec

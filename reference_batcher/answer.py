@@ -1,7 +1,7 @@
-"""A Future that is cheap to make: most are waited for by a callback, or by nobody until they are settled.
+"""A Future that is cheap to make: for most requests a callback waits, or nobody until the answer is there.
 
-The standard one makes a Condition for itself, which costs more than all else that is done for a request. This one makes only
-the lock, and the Condition around it when a thread waits. Everything else is the standard Future's own code.
+The standard Future makes itself a Condition, which costs more than everything else that is done for a request. This one
+makes only the lock, and puts a Condition around it when a thread waits. All the rest is the standard Future's own code.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 from .execution import Tree
 
-FINISHED = "FINISHED"  # what the standard Future says last, when the rest is there
+FINISHED = "FINISHED"  # the state that the standard Future sets last, after the result or the exception
 
 
 class Unwatched(RLock):  # type: ignore[misc]
-    """In place of the Condition of a Future for which no thread waits: its lock, and nobody to notify."""
+    """Stands in for the Condition of a Future for which no thread waits: its lock, and nobody to notify."""
 
     __slots__ = ()
 
@@ -26,7 +26,7 @@ class Unwatched(RLock):  # type: ignore[misc]
 
 
 class LightFuture(Future[Tree]):
-    """A Future that makes its Condition when it has to. Its fields are the standard one's (a selftest compares them)."""
+    """A Future that makes its Condition only when a thread waits. Its fields are the standard ones (a selftest compares)."""
 
     _state = "PENDING"
     _result: Tree = None
@@ -39,21 +39,21 @@ class LightFuture(Future[Tree]):
         self._done_callbacks: list[Any] = []
 
     def result(self, timeout: float | None = None) -> Tree:
-        """As the standard Future's."""
+        """Do what the standard Future does, without a Condition if the answer is there."""
         if self._state == FINISHED and self._exception is None:
             return self._result
         self._watch()
         return super().result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """As the standard Future's."""
+        """Do what the standard Future does, without a Condition if the answer is there."""
         if self._state == FINISHED:
             return self._exception
         self._watch()
         return super().exception(timeout)
 
     def _watch(self) -> None:
-        """Have a Condition by the time that a thread may wait for it; whoever settles looks for it under the same lock."""
+        """Make the Condition before a thread waits for it; whoever settles the Future looks for it under the same lock."""
         lock = self._condition
         if isinstance(lock, Unwatched):
             with lock:

@@ -1,4 +1,4 @@
-"""The response cache: what was answered before is answered again without an execution."""
+"""The response cache: inputs that were answered before are answered again without an execution."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ DEFAULT_BYTES = 64 << 20
 
 
 class ResponseCache:
-    """Outputs by the content of the inputs; the least recently used leave when `max_bytes` are full. Thread-safe."""
+    """Maps the content of inputs to outputs. Thread-safe.
+
+    max_bytes: when the outputs take more than this, the least recently used ones are dropped.
+    """
 
     def __init__(self, max_bytes: int = DEFAULT_BYTES) -> None:
         self._max_bytes = max_bytes
@@ -22,7 +25,7 @@ class ResponseCache:
         self._lock = threading.Lock()
 
     def get(self, key: bytes) -> tuple[Tree] | None:
-        """Return a copy of the outputs, in a tuple of one; None if they are not known."""
+        """Return a copy of the outputs, in a tuple of one, or None if there are none for this key."""
         with self._lock:
             if key not in self._known:
                 return None
@@ -30,7 +33,7 @@ class ResponseCache:
             return (copy.deepcopy(self._known[key][0]),)
 
     def put(self, key: bytes, outputs: Tree) -> None:
-        """Remember a copy."""
+        """Remember a copy of the outputs, unless they alone are larger than the cache."""
         size = _bytes_of(outputs)
         if size > self._max_bytes:
             return
@@ -42,7 +45,7 @@ class ResponseCache:
 
 
 def key_of(inputs: Tree) -> bytes:
-    """Return a digest of the inputs: structure, types, shapes and every byte."""
+    """Return a digest of the inputs' structure, types, shapes and every byte."""
     digest = hashlib.sha256()
     _feed(digest, inputs)
     return digest.digest()

@@ -1,4 +1,4 @@
-"""`BatcherConfig`: what a batcher is told to do, read from and written to Triton's `config.pbtxt`.
+"""`BatcherConfig`: what a batcher is asked to do, read from and written to Triton's `config.pbtxt`.
 
 Field names and units are Triton's (`model_config.proto`), except that durations are integers of nanoseconds.
 Parsing and printing are protobuf's own (`tritonclient.grpc.model_config_pb2`, `google.protobuf.text_format`).
@@ -18,7 +18,7 @@ REJECT, DELAY = "REJECT", "DELAY"
 
 
 class ConfigError(ValueError):
-    """The text is no model configuration, or holds something that this batcher cannot be told."""
+    """The text is not a model configuration, or asks for something that this batcher cannot do."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class TensorSpec:
     """One input or output: its name, Triton data type (`TYPE_INT64`) and shape without the batch dimension (-1: any).
 
     optional: a request may leave it out. ragged: requests whose shapes differ here may share a batch
-    (`allow_ragged_batch`); the model is given a list of tensors, one a request.
+    (`allow_ragged_batch`); the model gets a list of tensors, one for each request.
     """
 
     name: str
@@ -38,12 +38,12 @@ class TensorSpec:
 
 @dataclass(frozen=True)
 class QueuePolicy:
-    """How long a request may wait and how many may (`ModelQueuePolicy`).
+    """How long a request may wait, and how many may wait (`ModelQueuePolicy`).
 
-    queue_timeout_ns: one that is older than this before its batch is formed is late; 0 means never.
-    timeout_action: what becomes of it: REJECT (refused) or DELAY (served after all others of its level).
+    queue_timeout_ns: a request is late when it has waited longer than this without being in a batch; 0: it is never late.
+    timeout_action: what happens to a late request: REJECT (refused) or DELAY (served after all others of its level).
     allow_timeout_override: a request may bring a shorter timeout of its own.
-    max_queue_size: requests of one level that may wait; 0 means any number.
+    max_queue_size: how many requests of one level may wait; 0: any number.
     """
 
     queue_timeout_ns: int = 0
@@ -52,7 +52,7 @@ class QueuePolicy:
     max_queue_size: int = 0
 
     def timeout_ns(self, asked_ns: int) -> int:
-        """Return what a request that asks for `asked_ns` (0: nothing) gets; 0 means that it never is late."""
+        """Return the timeout of a request that asks for `asked_ns` (0: it asks for none); 0: it is never late."""
         if self.allow_timeout_override and 0 < asked_ns < self.queue_timeout_ns:
             return asked_ns
         return self.queue_timeout_ns
@@ -62,14 +62,15 @@ class QueuePolicy:
 class BatcherConfig:
     """The dynamic part of a model's configuration.
 
-    max_batch_size: rows a batch may hold, at least 1.
+    max_batch_size: how many rows a batch may hold, at least 1.
     max_queue_delay_ns: how long the oldest request may wait for company; whole microseconds.
     instances: how many batches may run at once.
     queue_timeout_ns, timeout_action, allow_timeout_override, max_queue_size: the default `QueuePolicy`.
-    preferred_batch_size: rows at which a batch leaves without waiting for more.
-    preserve_ordering: requests are answered in the order in which they entered batches, whichever instance is faster.
-    priority_levels: 1 is the most urgent; 0: no levels. default_priority_level: of a request that names none.
-    priority_queue_policy: (level, policy) of levels that do not have the default one.
+    preferred_batch_size: numbers of rows at which a batch leaves without waiting for more.
+    preserve_ordering: requests are answered in the order in which they entered batches, however fast the instances are.
+    priority_levels: how many levels there are, of which 1 is the most urgent; 0: there are none.
+    default_priority_level: the level of a request that names none.
+    priority_queue_policy: (level, policy) for each level that does not have the default policy.
     response_cache: a request whose inputs were answered before is answered without an execution.
     """
 
@@ -93,7 +94,7 @@ class BatcherConfig:
     parameters: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        """Refuse what no batcher can do; ConfigError names the field."""
+        """Refuse a configuration that no batcher can follow; ConfigError names the field."""
         for name, least in _LEAST.items():
             if getattr(self, name) < least:
                 raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}")
@@ -118,7 +119,7 @@ class BatcherConfig:
             raise ConfigError("priority_levels change the order of requests: only one with preserve_ordering")
         for level, _ in self.priority_queue_policy:
             if not 1 <= level <= levels:
-                raise ConfigError(f"priority_queue_policy must be of a level in range [1, {levels}], not {level}")
+                raise ConfigError(f"priority_queue_policy must name a level in range [1, {levels}], not {level}")
 
     def _timeouts(self) -> list[tuple[str, int]]:
         policies = (self.default_queue_policy, *dict(self.priority_queue_policy).values())
@@ -126,7 +127,7 @@ class BatcherConfig:
 
     @property
     def default_queue_policy(self) -> QueuePolicy:
-        """The policy of every level that has none of its own."""
+        """The policy of each level that has none of its own."""
         return QueuePolicy(self.queue_timeout_ns, self.timeout_action, self.allow_timeout_override, self.max_queue_size)
 
     def policy(self, level: int) -> QueuePolicy:
@@ -134,13 +135,13 @@ class BatcherConfig:
         return dict(self.priority_queue_policy).get(level, self.default_queue_policy)
 
     def level(self, priority: int) -> int:
-        """Return the level of a request that asks for `priority`, or the default one if that is none; 0: no levels."""
+        """Return the level of a request with this priority, the default one if there is no such level; 0: no levels."""
         if not self.priority_levels:
             return 0
         return priority if 1 <= priority <= self.priority_levels else self.default_priority_level
 
     def features(self) -> tuple[str, ...]:
-        """Return the names of what is asked of the batcher beyond a size, a delay, instances and a queue timeout."""
+        """Return the names of the features that it uses, beyond a size, a delay, instances and a queue timeout."""
         ragged = any(spec.ragged for spec in self.inputs)
         optional = any(spec.optional for spec in self.inputs)
         asked = {
@@ -158,7 +159,7 @@ class BatcherConfig:
         return tuple(name for name, wanted in asked.items() if wanted)
 
     def facts(self) -> dict[str, Any]:
-        """Return JSON data: the four numbers that every batcher has, and of the rest whatever is not the default."""
+        """Return JSON data: the four numbers that every batcher has, and each other field that does not have its default."""
         always = ("max_batch_size", "max_queue_delay_ns", "instances", "queue_timeout_ns")
         data: dict[str, Any] = {name: getattr(self, name) for name in always}
         for one in fields(self):
@@ -171,7 +172,7 @@ class BatcherConfig:
 
     @classmethod
     def from_facts(cls, data: Mapping[str, Any]) -> BatcherConfig:
-        """Read what `facts` made; ConfigError names a field that is not known or has the wrong type."""
+        """Read what `facts` returned; ConfigError names a field that is unknown or has the wrong type."""
         values = dict(data)
         if unknown := set(values) - {one.name for one in fields(cls)}:
             raise ConfigError(f"unknown fields of a configuration: {', '.join(sorted(unknown))}")
@@ -227,7 +228,7 @@ class BatcherConfig:
 
     @classmethod
     def from_proto(cls, proto: ModelConfig) -> BatcherConfig:
-        """Take from Triton's message what this batcher knows; ConfigError if it has no `dynamic_batching`."""
+        """Read Triton's message, as far as this batcher knows its fields; ConfigError if it has no `dynamic_batching`."""
         if not proto.HasField("dynamic_batching"):
             raise ConfigError(f"model '{proto.name}' has no dynamic_batching")
         batching = proto.dynamic_batching
@@ -267,7 +268,7 @@ _LEAST = {
 
 
 def parse_pbtxt(text: str) -> ModelConfig:
-    """Parse the text of a `config.pbtxt`; ConfigError carries line and column of the first mistake."""
+    """Parse the text of a `config.pbtxt`; ConfigError gives the line and the column of the first mistake."""
     from google.protobuf import text_format
     from tritonclient.grpc import model_config_pb2 as pb
 

@@ -94,7 +94,7 @@ class DynamicBatcher:
         expired, expiry_ns = self.queue.expire(now_ns)
         if expired:
             return Reject(expired)
-        if not self.free and not self._expires:
+        if not self.free and not self._expires:  # a newcomer cannot even bring a timeout with it
             return BUSY
         if not self.free or not self.queue:
             return NOTHING if expiry_ns is None else Wait(expiry_ns)

@@ -1,11 +1,11 @@
-"""Why a request is refused. Each of these reaches the caller through the request's own Future.
+"""The reasons for which a request is refused. Each reaches the caller through the request's own Future.
 
-`status` is the canonical name of the error on the wire (gRPC), as Triton has it.
+`status` is the gRPC status that Triton gives for the same reason.
 """
 
 
 class BatcherError(Exception):
-    """Any refusal by the batcher itself; an exception of the model is passed on as it is."""
+    """Any refusal by the batcher itself. An exception of the model is not one: it is passed on as it is."""
 
     status = "INTERNAL"
 
@@ -21,7 +21,7 @@ class Oversize(Invalid):
 
 
 class QueueFull(BatcherError):
-    """As many requests as `max_queue_size` allows are waiting; this one was never executed."""
+    """The queue holds `max_queue_size` requests already; this one was never executed."""
 
     status = "UNAVAILABLE"
 

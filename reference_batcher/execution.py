@@ -1,7 +1,7 @@
-"""One batch: put the requests' rows together, run the model, give each request its own rows back.
+"""Joins the rows of several requests to one batch, and gives each request its own rows of the outputs back.
 
-Inputs and outputs are trees: a tensor (anything with a first dimension: `torch.Tensor`, `numpy.ndarray`, `list`), or a
-tuple or dict of trees. Rows are the first dimension; concatenated and split along it.
+Inputs and outputs are trees. A tree is a tensor (anything with a first dimension: `torch.Tensor`, `numpy.ndarray`, `list`),
+or a tuple or dict of trees. Rows are the first dimension: trees are concatenated and split along it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Model = Callable[[Tree], Tree]
 
 
 def rows_of(tree: Tree) -> int:
-    """Rows of a request: the length of the first dimension, which all its tensors share (else ValueError)."""
+    """Return the length of the first dimension; ValueError if the tensors of the tree differ in it."""
     if not isinstance(tree, (dict, tuple)):
         return len(tree)
     sizes = {len(leaf) for leaf in _leaves(tree)}
@@ -24,9 +24,9 @@ def rows_of(tree: Tree) -> int:
 
 
 def shape_of(tree: Tree, ragged: Collection[str] = ()) -> Hashable:
-    """What requests of one batch must have in common: names, types and shapes of their tensors without the rows.
+    """Return what all requests of a batch must share: the names, types and shapes of their tensors without the rows.
 
-    ragged: names of inputs whose shapes may differ.
+    ragged: names of the inputs whose shapes may differ.
     """
     if not isinstance(tree, (dict, tuple)):
         shape = getattr(tree, "shape", None)
@@ -37,7 +37,7 @@ def shape_of(tree: Tree, ragged: Collection[str] = ()) -> Hashable:
 
 
 def concatenate(trees: Sequence[Tree], ragged: Collection[str] = ()) -> Tree:
-    """Join the same-shaped trees of several requests along the first dimension; ragged inputs become a list of tensors."""
+    """Join trees of the same shape along the first dimension. Each ragged input becomes a list of tensors."""
     first = trees[0]
     if isinstance(first, dict):
         columns = {name: [tree[name] for tree in trees] for name in first}
@@ -58,7 +58,7 @@ def concatenate(trees: Sequence[Tree], ragged: Collection[str] = ()) -> Tree:
 
 
 def split(outputs: Tree, sizes: Sequence[int]) -> list[Tree]:
-    """Cut a batch's outputs back into one tree a request; ValueError if the model lost or added rows."""
+    """Cut a batch's outputs into one tree for each request; ValueError if the model lost or added rows."""
     if isinstance(outputs, dict):
         columns = {key: split(value, sizes) for key, value in outputs.items()}
         return [{key: column[i] for key, column in columns.items()} for i in range(len(sizes))]

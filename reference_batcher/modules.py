@@ -1,4 +1,4 @@
-"""How a torch module becomes a model: evaluation mode, inference mode, on the module's own device."""
+"""Makes a model of a torch module: in evaluation mode, in inference mode, and on the module's own device."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .execution import Model, Tree
 
 
 def prepare(model: Model) -> Model:
-    """Return what to call for a batch: a torch module in evaluation and inference mode, anything else as it is."""
+    """Return what to call for a batch. A torch module runs in evaluation and inference mode; anything else runs as it is."""
     if not hasattr(model, "eval") or not hasattr(model, "parameters"):
         return model
     import torch
@@ -23,7 +23,7 @@ def prepare(model: Model) -> Model:
 
 
 def to(batch: Tree, device: object) -> Tree:
-    """Move a batch to the module's device: one copy a batch instead of one a request."""
+    """Move a whole batch to the module's device, which takes one copy instead of one for each request."""
     if isinstance(batch, dict):
         return {key: to(value, device) for key, value in batch.items()}
     if isinstance(batch, tuple):

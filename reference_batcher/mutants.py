@@ -1,7 +1,7 @@
 """Mutants: the reference batcher with one wrong line each, declared in `mutants.toml`.
 
-A mutant is the source text of one of the files in `STEMS` with one line replaced, compiled under its own
-name. Nothing of the original is changed; the mutant's shell is the virtual-time one.
+A mutant is the source of one of the modules in `STEMS` with one line replaced, compiled together with the other ones into
+modules of its own. The original is not changed. A mutant runs in the virtual-time shell.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ STEMS = (*CORE, *SHELL)
 
 
 class UnknownMutant(ValueError):
-    """No mutant of this name."""
+    """There is no mutant of this name."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """where: the file, without `.py`; line: what stands there, once; wrong: what stands there instead.
+    """One wrong line.
 
-    kills: exactly the rules that must fail; message: a part of what the first of them must say.
+    what: the mistake, in a few words. where: the module. line: text that occurs in it exactly once. wrong: what stands there
+    instead. kills: exactly the rules that must fail. message: a part of what the first of them must say.
     """
 
     name: str
@@ -56,9 +57,9 @@ def _mutant(name: str, table: dict[str, Any]) -> Mutant:
 
 
 def load(name: str = "") -> ModuleType:
-    """Return the virtual-time shell of this mutant as a module; without a name, of the original.
+    """Return the module with the virtual-time shell of this mutant, or of the original if there is no name.
 
-    UnknownMutant if there is none of that name; ValueError if its line does not stand in the file exactly once.
+    UnknownMutant if no mutant has that name; ValueError if its line does not occur in the module exactly once.
     """
     if name and name not in mutants():
         raise UnknownMutant(f"unknown mutant '{name}': there are {', '.join(mutants())}")
@@ -69,7 +70,7 @@ def load(name: str = "") -> ModuleType:
 
 
 def _link(module: ModuleType, modules: Mapping[str, ModuleType]) -> None:
-    """Let what a module took from another be that other's mutant."""
+    """Replace what a module imported from an original module by what the mutant's own module has."""
     for name, value in list(vars(module).items()):
         home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
         package, _, stem = str(home).rpartition(".")

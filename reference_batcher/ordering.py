@@ -1,4 +1,4 @@
-"""`preserve_ordering`: batches are answered in the order in which they were formed, whichever instance is faster."""
+"""`preserve_ordering`: batches are answered in the order in which they were formed, however fast the instances are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class Ordering:
-    """Holds an answer back until all earlier ones have been given. Thread-safe; no lock is held while one is given."""
+    """Holds an answer back until all earlier ones have been given. Thread-safe. No lock is held while an answer is given."""
 
     def __init__(self) -> None:
         self._held: dict[int, Callable[[], None]] = {}
@@ -16,7 +16,7 @@ class Ordering:
         self._lock = threading.Lock()
 
     def done(self, number: int, give: Callable[[], None]) -> None:
-        """The answer with this number (from 0, without gaps) is ready: give all whose turn it is."""
+        """Note that an answer is ready, and give all answers whose turn it is. Numbers run from 0, without gaps."""
         with self._lock:
             self._held[number] = give
             if self._giving:

@@ -28,7 +28,8 @@ class Core(Protocol):
       - that `now_ns` (nanoseconds of a monotonic clock) and the entries' `queued_ns` never run backwards;
       - that after every `enqueue`, `cancel`, `finished` and `drain`, and at the moment that the last `Wait` named, it calls
         `poll` again and again, and does what each decision says, until the decision is a `Wait`;
-      - that it calls `finished` once for each `Dispatch`, whether the model returned or raised.
+      - that it calls `finished` once for each `Dispatch`, whether the model returned or raised. If it raised, every request
+        of the batch has its answer: the shell leaves it out of later batches, and the core need not know.
 
     The core promises
       - that each entry that it accepts leaves it in exactly one way: in a `Dispatch` that finishes it, in a `Reject`, or

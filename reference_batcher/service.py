@@ -134,8 +134,9 @@ class Service:
 
     def _started(self, batch: Sequence[Entry]) -> tuple[Entry, ...]:
         going_on = self._staying
-        if going_on:  # whoever failed in an earlier run is left out
-            batch = [entry for entry in batch if not entry.item.answer.done()]
+        if not going_on:
+            return tuple([entry for entry in batch if entry.item.answer.set_running_or_notify_cancel()])
+        batch = [entry for entry in batch if entry not in going_on or not entry.item.answer.done()]  # unless a run failed
         return tuple([entry for entry in batch if entry in going_on or entry.item.answer.set_running_or_notify_cancel()])
 
     def reject(self, entries: Sequence[Entry]) -> None:

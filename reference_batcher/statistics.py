@@ -1,4 +1,4 @@
-"""What a batcher counts; the words are Triton's (`v2/models/M/stats` and the metrics)."""
+"""What a batcher counts, in Triton's words (`v2/models/M/stats` and the metrics)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ FIELDS = ("success", "failed", "expired", "full", "cancelled", "cache_hits", "in
 class Statistics:
     """Thread-safe counters.
 
-    success: requests that were answered, cache hits among them. failed: the model raised. expired, full, cancelled: never
-    executed. inference_count: rows of executed requests that were answered. execution_count: runs of the model.
+    success: requests that were answered, including cache hits. failed: requests for which the model raised. expired, full,
+    cancelled: requests that were never executed. inference_count: rows of executed requests that were answered.
+    execution_count: runs of the model.
     """
 
     def __init__(self) -> None:
@@ -22,12 +23,12 @@ class Statistics:
         self._lock = threading.Lock()
 
     def count(self, **more: int) -> None:
-        """Add."""
+        """Add to the counters of these names."""
         with self._lock:
             self._add(**more)
 
     def executed(self, rows: int, requests: int, failed: bool) -> None:
-        """One run of the model."""
+        """Count one run of the model on so many rows of so many requests."""
         with self._lock:
             self._batches[rows] += 1
             self._add(execution_count=1)
@@ -38,6 +39,6 @@ class Statistics:
             self._counts[name] += number
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the counts, and under `batches` how many runs there were of each number of rows."""
+        """Return the counts, and under `batches` how many runs each number of rows had."""
         with self._lock:
             return {**self._counts, "batches": dict(self._batches)}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import wait
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,8 @@ US = 1_000
 LONG = 30  # seconds that anything may take before a test fails; nothing waits that long
 CONFIG = BatcherConfig(max_batch_size=8)
 TAU_NS = [0, *(US * rows for rows in range(1, 9))]
+VERBS = {"waiting", "drained", "enqueue", "cancel", "finished", "drain", "poll"}
+SHELLS = ("threaded", "virtual", "event_loop", "simulator", "service")
 
 
 class FixedSize:
@@ -126,11 +130,26 @@ def virtual(core: Core, due_ns: list[int], steps: list[int], shell: Any = Virtua
 
 def test_a_core_needs_no_base_class() -> None:
     """The dynamic batcher and the cores of this test keep the protocol by having its verbs."""
-    verbs = {name for name in vars(Core) if not name.startswith("_")}
-
-    assert verbs == {"waiting", "drained", "enqueue", "cancel", "finished", "drain", "poll"}
+    assert {name for name in vars(Core) if not name.startswith("_")} == VERBS
     for core in (DynamicBatcher(CONFIG), FixedSize(), Stepwise()):
-        assert [name for name in verbs if not hasattr(core, name)] == []
+        assert [name for name in VERBS if not hasattr(core, name)] == []
+
+
+def reads(source: str) -> set[str]:
+    """What a module reads of something that it calls `core` or `_core`."""
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)]
+    owners = [(node.attr, getattr(node.value, "attr", getattr(node.value, "id", ""))) for node in nodes]
+    return {attribute for attribute, owner in owners if owner in {"core", "_core"}}
+
+
+def test_a_shell_reads_nothing_of_a_core_but_the_protocol() -> None:
+    """No shell reaches into a queue, or counts a core's instances."""
+    folder = files("batchproof") / "reference_batcher"
+    found = {shell: reads((folder / f"{shell}.py").read_text(encoding="utf-8")) for shell in SHELLS}
+
+    assert {shell: names - VERBS for shell, names in found.items() if names - VERBS} == {}
+    assert set().union(*found.values()) == VERBS
+    assert reads("self._service.core.free.popleft(); core.queue") == {"free", "queue"}
 
 
 @pytest.mark.parametrize("run", [simulated, virtual])
