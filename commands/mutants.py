@@ -99,13 +99,14 @@ def print_matrix(form: str) -> ExitStatus:
 
 
 def markdown(table: Sequence[Row]) -> str:
-    """Return docs/mutants.md: one line a mutant, then one line a rule."""
+    """Return docs/mutants.md: one line for each mutant, then one line for each rule."""
     killers = {rule: [row.mutant for row in table if rule in row.killed_by] for rule in rules()}
     lines = [
         "# Mutants",
         "",
-        "What `batchproof mutants --markdown` prints: the reference batcher with one wrong line, against every rule.",
-        "A kill set is exact: these rules fail on the mutant, and no other.",
+        "`batchproof mutants --markdown` prints this page.",
+        "A mutant is the reference batcher with one wrong line, and every rule judges it.",
+        "A kill set is exact: these rules fail on the mutant, and no others do.",
         "The rules about config.pbtxt have mutants of their own, in `suites/config/mutants.toml`.",
         "",
         "| mutant | what is wrong with it | killed by |",
