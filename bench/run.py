@@ -26,10 +26,10 @@ from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.announce import heard_by
 from batchproof.host.awake import kept
 from batchproof.load.workload import WORKS, Skipped, Unmeasured, Work
-from batchproof.reports import bench as document
-from batchproof.reports.reading import ReportError
+from batchproof.reports import ReportError
+from batchproof.reports import bench_markdown as document
+from batchproof.reports.formats.jsonl import ReportFolderError
 from batchproof.reports.wording import line
-from batchproof.reports.writing import ReportFolderError
 from batchproof.stats.gates import FAIL, INCONCLUSIVE
 from batchproof.targets import BUILT_IN, resolve
 from batchproof.targets.protocol import Target, TargetError, TargetGone, UnknownTarget
@@ -148,7 +148,7 @@ class _Session:
         self.words: list[str] = []
         self.verb = (command or options.command()).split()[1]
         info = target.info
-        record.header(
+        record.writer.header(
             target={"name": info.name, "version": info.version, "reached": info.reached, "contact": info.contact,
                     "sight": info.sight, "claims": dict(info.claims)},
             measurements=[one.name for one in chosen],
@@ -206,12 +206,12 @@ class _Session:
         status = ended if reason else status_of(self.words)
         with contextlib.suppress(Exception):
             self.record.keep("server.log", self.bench.target.server_log())
-        self.record.footer(status, complete=not reason, reason=reason)
+        self.record.writer.footer(status, complete=not reason, reason=reason)
         self.view.stop()
         with contextlib.suppress(OSError, ReportError):
             document.write(self.record.folder)
         if reason:
-            left = [one.name for one in self.chosen if one.name not in self.record.names]
+            left = [one.name for one in self.chosen if one.name not in self.record.writer.names]
             self.view.print(f"{line(reason.partition(';')[0])}; not measured: {', '.join(left)}")
         self.view.print(f"{self.record.folder / document.DOCUMENT}")
         return status

@@ -18,7 +18,7 @@ from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.fixtures.run import run_suite
 from batchproof.host.guard import end_with
 from batchproof.reference_batcher.mutants import Mutant, mutants
-from batchproof.reports.reading import read
+from batchproof.reports import read
 
 FEW = 4  # of which the start of processes would take longer than it saves
 BAD = (str(Verdict.FAIL), str(Verdict.ERROR), str(Verdict.INCONCLUSIVE))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
 from pathlib import Path
-from typing import Any
 
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.evidence.kinds import Evidence, from_json
@@ -14,24 +11,18 @@ from batchproof.fixtures.judging.judge import judged
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.fixtures.reporter import shown
 from batchproof.reports import failure
-from batchproof.reports.writing import FORMAT
-
-LARGEST = 256 << 20  # a bundle is data from elsewhere: do not let it unpack into all memory
-
-
-class BundleError(Exception):
-    """The file is no bundle of ours."""
+from batchproof.reports.formats import bundle
 
 
 def replay(path: Path) -> ExitStatus:
     """Print the judgement. FAIL and ERROR are FAILED, INCONCLUSIVE is itself, and a file that is not a bundle is MISUSE."""
     try:
-        bundle, evidence = load(path)
-    except BundleError as error:
+        recorded, evidence = load(path)
+    except bundle.BundleError as error:
         return refuse(error)
-    rule = rules()[bundle["rule"]]
+    rule = rules()[recorded.rule]
     judgement = judged(rule.id, evidence)
-    then = bundle["judgement"]["verdict"]
+    then = recorded.judgement["verdict"]
     line = {
         "rule": rule.id,
         "level": rule.level,
@@ -54,36 +45,23 @@ def replay(path: Path) -> ExitStatus:
         "actual": judgement.actual,
         "note": judgement.note,
         "seconds": 0.0,
-        "config": bundle["config"],
-        "seed": bundle["seed"],
+        "config": recorded.config,
+        "seed": recorded.seed,
         **shown(evidence),
     }
-    print(failure.text(line, [attempt], {"target": bundle["target"], "seed": bundle["seed"]}))
+    print(failure.text(line, [attempt], {"target": recorded.target, "seed": recorded.seed}))
     print(f"\njudged again offline: {judgement.verdict} (when it was recorded: {then})")
     if judgement.verdict in (Verdict.FAIL, Verdict.ERROR):
         return ExitStatus.FAILED
     return ExitStatus.INCONCLUSIVE if judgement.verdict is Verdict.INCONCLUSIVE else ExitStatus.FINE
 
 
-def load(path: Path) -> tuple[dict[str, Any], Evidence]:
-    """Read a bundle; BundleError says what is wrong with it."""
+def load(path: Path) -> tuple[bundle.Bundle, Evidence]:
+    """Read a bundle and its evidence; BundleError says what is wrong with it."""
+    found = bundle.read(path)
+    if found.rule not in rules():
+        raise bundle.BundleError(f"{path} is about the rule {found.rule}, which this version of Batchproof does not know")
     try:
-        with zipfile.ZipFile(path) as archive:
-            if archive.getinfo("bundle.json").file_size > LARGEST:
-                raise BundleError(f"{path} is too large for a bundle")
-            bundle: Any = json.loads(archive.read("bundle.json"))
-    except OSError as error:
-        raise BundleError(f"cannot read {path}: {error.strerror}") from None
-    except (zipfile.BadZipFile, KeyError, ValueError):
-        raise BundleError(f"{path} is no replay bundle (a zip with bundle.json, from reports/.../bundles)") from None
-    needed = {"format", "rule", "kind", "evidence", "target", "seed", "config", "judgement"}
-    if not isinstance(bundle, dict) or not needed <= set(bundle):
-        raise BundleError(f"{path} is no replay bundle: bundle.json lacks fields")
-    if bundle["format"] != FORMAT:
-        raise BundleError(f"{path} has format {bundle['format']}, and this version reads {FORMAT}")
-    if bundle["rule"] not in rules():
-        raise BundleError(f"{path} is about the rule {bundle['rule']}, which this version does not know")
-    try:
-        return bundle, from_json(bundle["kind"], bundle["evidence"])
+        return found, from_json(found.kind, dict(found.evidence))
     except ValueError as error:
-        raise BundleError(f"{path}: {error}") from None
+        raise bundle.BundleError(f"{path}: {error}") from None

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from batchproof.exit_status import ExitStatus, refuse
+from batchproof.reports import ReportError, read
 from batchproof.reports.documents import combine
-from batchproof.reports.reading import FILE, ReportError, read
+from batchproof.reports.formats.report import FILE
 
 
 def print_reports(folders: Sequence[Path]) -> ExitStatus:

@@ -1,5 +1,13 @@
-"""Reports: reads `report.jsonl` and derives everything else from it; knows neither the suites nor the rig."""
+"""Reports: the file formats, and everything that people read which is derived from them.
 
-from batchproof.reports.reading import Report, ReportError, read
+What a CI author imports to read a report is here: `read("reports/out/triton")` returns a `Report`, whose results are checked
+against the schema and against each other. `read_bench` does the same for a bench.
+"""
 
-__all__ = ["Report", "ReportError", "read"]
+from batchproof.reports.formats.bench import BenchReport
+from batchproof.reports.formats.bench import read as read_bench
+from batchproof.reports.formats.jsonl import ReportError
+from batchproof.reports.formats.report import VERDICTS, Report, read
+from batchproof.reports.headline import headline
+
+__all__ = ["VERDICTS", "BenchReport", "Report", "ReportError", "headline", "read", "read_bench"]

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from batchproof.reports.formats.report import FILE, FORMAT, Report, read
 from batchproof.reports.headline import headline
 from batchproof.reports.junit import to_junit
 from batchproof.reports.markdown import to_markdown
 from batchproof.reports.matrix import combine, matrix
-from batchproof.reports.reading import FILE, FORMAT, Report, read
 
 __all__ = ["combine", "matrix", "to_json", "to_junit", "to_markdown", "write_all"]
 

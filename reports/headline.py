@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 
-from batchproof.reports.reading import Report
+from batchproof.reports.formats.report import Report
 from batchproof.reports.wording import count, listed
 
 KEPT = ("PASS", "KNOWN", "OBSERVED")  # a known issue is named in the sentence, and whoever reads it can look it up

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from batchproof.reports.formats.report import Report, area, read
 from batchproof.reports.headline import ending, headline, scope
 from batchproof.reports.markdown import warning, word
-from batchproof.reports.reading import Report, area, read
 from batchproof.reports.wording import cell, table
 
 

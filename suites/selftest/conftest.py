@@ -26,7 +26,7 @@ def bench(tmp_path: Path) -> Iterator[Callable[..., Bench]]:
 
     yield make
     for one in records:
-        one.close()
+        one.writer.close()
 
 
 @pytest.fixture

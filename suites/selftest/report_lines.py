@@ -11,12 +11,12 @@ from batchproof.fixtures.evidence import kinds
 from batchproof.fixtures.evidence.timeline import Execution, Seen, Sent, Timeline
 from batchproof.fixtures.reporter import shown
 from batchproof.host.stalls import Stall
-from batchproof.reports import reading
-from batchproof.reports.reading import Report
+from batchproof.reports import Report
+from batchproof.reports.formats.schemas import schema
 from batchproof.targets.witness.probe import Payload
 
 MS = 1_000_000
-SCHEMA = json.loads((Path(reading.__file__).parent / "schema" / "report.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("report")
 DELAY = "DB-DELAY-004"
 HOSTILE = "\x1b[31m<script>alert(1)</script>\x1b[0m | `rm` ``` \u202e\x00 **bold** [x](http://evil)"
 CONFIG = {"max_batch_size": 8, "max_queue_delay_ns": 200 * MS, "instances": 1, "queue_timeout_ns": 0}

@@ -21,7 +21,7 @@ from batchproof import __version__
 from batchproof.cli import app
 from batchproof.fixtures.judging.catalogue import profiles, rules
 from batchproof.fixtures.judging.declarations import DeclarationError, known_issues, with_claims
-from batchproof.reports.reading import read
+from batchproof.reports import read
 from batchproof.targets import resolve
 from batchproof.targets.protocol import TargetError
 
@@ -29,8 +29,8 @@ LIARS = "batchproof.suites.selftest.liars"
 CONFIGS = Path(str(files("batchproof") / "suites" / "config"))
 PATIENT = 90  # seconds before a subprocess counts as hung; nothing waits that long
 BUNDLE: dict[str, Any] = {
-    "format": 1, "rule": "DB-LIVE-001", "kind": "timeline", "seed": 1,
-    "target": {"name": "x", "version": "1", "reached": "x", "sight": "wire"},
+    "format": 1, "batchproof": "1", "rule": "DB-LIVE-001", "kind": "timeline", "seed": 1,
+    "target": {"name": "x", "version": "1", "reached": "x", "contact": "", "sight": "wire", "claims": {}},
     "config": None, "judgement": {"verdict": "FAIL", "expected": "", "actual": ""},
     "evidence": {"config": {}, "requests": [], "executions": [], "marks": {}, "stalls": [], "same_clock": True,
                  "complete": True, "problems": []},
@@ -206,14 +206,14 @@ def test_unwritable_report_folder(tmp_path: Path, capfd: pytest.CaptureFixture[s
     ("content", "message"),
     [
         (None, "cannot read "),
-        ("this is no zip", "is no replay bundle (a zip with bundle.json"),
-        ({"other.json": "{}"}, "is no replay bundle (a zip with bundle.json"),
-        ({"bundle.json": "{"}, "is no replay bundle (a zip with bundle.json"),
-        ({"bundle.json": "[]"}, "is no replay bundle: bundle.json lacks fields"),
-        ({"bundle.json": json.dumps({**BUNDLE, "format": 2})}, "has format 2, and this version reads 1"),
+        ("this is no zip", "is not a replay bundle (a zip with bundle.json"),
+        ({"other.json": "{}"}, "is not a replay bundle (a zip with bundle.json"),
+        ({"bundle.json": "{"}, "is not a replay bundle (a zip with bundle.json"),
+        ({"bundle.json": "[]"}, "is not a replay bundle: in bundle.json, it is not an object"),
+        ({"bundle.json": json.dumps({**BUNDLE, "format": 2})}, "its format is 2, and this version of Batchproof"),
         ({"bundle.json": json.dumps({**BUNDLE, "rule": "DB-SIZE-999"})}, "is about the rule DB-SIZE-999, which this"),
         ({"bundle.json": json.dumps({**BUNDLE, "kind": "tape"})}, "unknown kind of evidence 'tape'"),
-        ({"bundle.json": json.dumps({**BUNDLE, "evidence": None})}, "broken evidence of kind 'timeline'"),
+        ({"bundle.json": json.dumps({**BUNDLE, "evidence": None})}, "'evidence' is not an object"),
         ({"bundle.json": json.dumps({**BUNDLE, "evidence": {}})}, "broken evidence of kind 'timeline'"),
     ],
     ids=["missing", "no zip", "another zip", "no JSON", "no object", "format", "rule", "kind", "nothing", "broken"],

@@ -14,7 +14,7 @@ from batchproof.bench.measurements import cost
 from batchproof.bench.run import Options, run
 from batchproof.bench.view import View
 from batchproof.cli import app
-from batchproof.reports import bench as report
+from batchproof.reports.formats import bench as report
 
 
 @pytest.mark.parametrize(

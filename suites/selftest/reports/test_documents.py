@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from batchproof.reports import read
 from batchproof.reports.documents import combine, matrix, to_junit, to_markdown, write_all
-from batchproof.reports.reading import read
 from batchproof.suites.selftest.report_lines import (
     COUNTS,
     DELAY,

@@ -22,7 +22,7 @@ from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.patience import PATIENCE
 from batchproof.fixtures.judging.session import Judging
 from batchproof.fixtures.judging.verdicts import Verdict
-from batchproof.reports.reading import read
+from batchproof.reports import read
 from batchproof.targets import resolve
 from batchproof.targets.deadlines import LIMITS_S, TooLate, limit_s, within
 from batchproof.targets.protocol import TargetError, TargetGone, TargetInfo

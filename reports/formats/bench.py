@@ -1,0 +1,94 @@
+"""bench.jsonl: one bench of one target. Read, checked against itself, and written line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from batchproof.reports.formats.jsonl import Entry, EntryWriter, ReportError, entries, opened, prepared, target_name
+
+NAME = "bench"
+FILE = f"{NAME}.jsonl"
+
+
+@dataclass(frozen=True)
+class BenchReport:
+    """One bench of one target, line by line as it was written. cut: the last line ends in the middle."""
+
+    header: Entry
+    measurements: tuple[Entry, ...]
+    footer: Entry | None
+    cut: bool = False
+
+    @property
+    def truncated(self) -> bool:
+        """It has no footer: the bench never got to its end."""
+        return self.footer is None
+
+    @property
+    def target(self) -> str:
+        """Name and version of what was measured."""
+        return target_name(self.header)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The selected measurements that have no line."""
+        have = {one["measurement"] for one in self.measurements}
+        return tuple(name for name in self.header["measurements"] if name not in have)
+
+
+def read(path: str | Path) -> BenchReport:
+    """Read a bench file, or the `bench.jsonl` of a folder; ReportError says what is wrong with it."""
+    with opened(path, FILE) as raw:
+        found = entries(raw, NAME)
+        _agree(found.header, found.body, found.footer)
+    return BenchReport(found.header, found.body, found.footer, found.cut)
+
+
+def _agree(header: Entry, found: Sequence[Entry], footer: Entry | None) -> None:
+    names = [one["measurement"] for one in found]
+    if strange := [name for name in names if name not in header["measurements"]]:
+        raise ReportError(f"{', '.join(strange)} was measured, and the header did not select it")
+    if len(set(names)) != len(names):
+        raise ReportError("one measurement has two lines")
+    if footer is not None and footer["names"] != names:
+        raise ReportError("the footer names other measurements than there are")
+    if footer is not None and footer["complete"] and set(header["measurements"]) - set(names):
+        raise ReportError("incomplete although its footer says complete")
+    for one in found:
+        if any(len(row) != len(shown["heads"]) for shown in one["tables"] for row in shown["rows"]):
+            raise ReportError(f"a table of {one['measurement']} has a row that is not as long as its heads")
+
+
+class BenchWriter:
+    """Writes the bench.jsonl of a folder: a header, a line for each measurement, a footer."""
+
+    def __init__(self, folder: Path, *, awake: bool = False) -> None:
+        self.names: list[str] = []
+        with prepared(folder, "bench"):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._entries = EntryWriter(folder / FILE, NAME, _plain, awake=awake)
+
+    def header(self, **fields: Any) -> None:
+        """Write the first line."""
+        self._entries.header(**fields)
+
+    def measurement(self, name: str, result: Mapping[str, Any]) -> None:
+        """Write what a measurement found; `result` has the fields of the schema, and figures of its own."""
+        self.names.append(name)
+        self._entries.write(type="measurement", measurement=name, **result)
+
+    def footer(self, exit_status: int, *, complete: bool, reason: str) -> None:
+        """Write the last line: without it the bench is truncated."""
+        self._entries.footer(exit_status, complete=complete, reason=reason, names=self.names)
+
+    def close(self) -> None:
+        """End without a footer, if none was written: the bench stays truncated. Safe to call twice."""
+        self._entries.close()
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of numpy as those of Python; anything else as text."""
+    return value.item() if hasattr(value, "item") else str(value)

@@ -1,0 +1,170 @@
+"""What report.jsonl and bench.jsonl have in common: a header, entries, a footer, each one line of JSON of a known type."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from batchproof import __version__
+from batchproof.reports.formats.schemas import flaw, schema, version
+from batchproof.reports.wording import clean
+
+Entry = Mapping[str, Any]  # one line, as the schema of its file describes it
+
+
+class ReportError(Exception):
+    """This is not a report, or it contradicts itself; the message names the file, the line and the reason."""
+
+
+class ReportFolderError(Exception):
+    """The report cannot be written there; the message says why."""
+
+
+@dataclass(frozen=True)
+class Entries:
+    """What stands in a file, in its order. footer: None if the file is truncated; cut: its last line ends in the middle."""
+
+    header: Entry
+    body: tuple[Entry, ...]
+    footer: Entry | None
+    cut: bool
+
+
+def entries(raw: bytes, name: str) -> Entries:
+    """Read the content of a file of the format with this schema; ReportError says which line is wrong and why."""
+    header: Entry | None = None
+    footer: Entry | None = None
+    body: list[Entry] = []
+    cut = False
+    for number, entry in _objects(raw):
+        if header is None:
+            header = _header(entry, name)
+        elif footer is not None:
+            raise ReportError(f"line {number}: something follows the footer")
+        elif entry is None:
+            cut = True
+        elif entry.get("type") == "header":
+            raise ReportError(f"line {number}: a second header; two runs wrote into one file")
+        elif _checked(entry, number, name)["type"] == "footer":
+            footer = entry
+        else:
+            body.append(entry)
+    if header is None:
+        raise ReportError("the file is empty")
+    return Entries(header, tuple(body), footer, cut)
+
+
+def _objects(raw: bytes) -> Iterator[tuple[int, Entry | None]]:
+    """Yield each line's number and object; None for a last line that is not JSON, as a killed run leaves it."""
+    # Split at b"\n" alone: str.splitlines() also splits at characters that JSON allows inside a string.
+    lines = [(number, text) for number, text in enumerate(raw.split(b"\n"), 1) if text.strip()]
+    for number, text in lines:
+        try:
+            data = json.loads(text.decode(), parse_constant=str)  # NaN becomes "NaN", which report.json can hold
+        except (ValueError, RecursionError):
+            if number != lines[-1][0]:
+                raise ReportError(f"line {number} is not JSON") from None
+            yield number, None
+            continue
+        if not isinstance(data, dict):
+            raise ReportError(f"line {number} is not a JSON object")
+        yield number, data
+
+
+def _header(entry: Entry | None, name: str) -> Entry:
+    if entry is None or entry.get("type") != "header":
+        raise ReportError(f"the first line is not a header, so this is not {name}.jsonl")
+    known = version(name, "header")
+    if entry.get("format") != known:
+        raise ReportError(f"its format is {entry.get('format')!r}, and this version of Batchproof reads format {known}")
+    return _checked(entry, 1, name)
+
+
+def _checked(entry: Entry, number: int, name: str) -> Entry:
+    kind = entry.get("type")
+    if {"$ref": f"#/$defs/{kind}"} not in schema(name)["oneOf"]:
+        raise ReportError(f"line {number}: unknown type {kind!r}")
+    if wrong := flaw(name, str(kind), entry):
+        raise ReportError(f"line {number}, {kind}: {wrong}")
+    return entry
+
+
+@contextmanager
+def opened(path: str | Path, name: str) -> Iterator[bytes]:
+    """Yield the content of a file, or of the one of this name in a folder. Any ReportError meanwhile names the file."""
+    file = Path(path)
+    file = file / name if file.is_dir() else file
+    try:
+        yield file.read_bytes()
+    except FileNotFoundError:
+        raise ReportError(f"{file}: no such file") from None
+    except OSError as error:
+        raise ReportError(f"{file}: cannot be read ({error.strerror})") from None
+    except ReportError as error:
+        raise ReportError(f"{file}: {clean(error)}") from None
+
+
+@contextmanager
+def prepared(folder: Path, what: str) -> Iterator[None]:
+    """Turn what cannot be done to a folder into a ReportFolderError. what: is to be written there, `report` or `bench`."""
+    try:
+        yield
+    except OSError as error:
+        raise ReportFolderError(f"cannot write a {what} into {folder}: {error.strerror}; choose another --report") from None
+
+
+class EntryWriter:
+    """Writes a file line by line while the run goes on: without its footer, the file is truncated.
+
+    plain: returns what JSON can hold for a value that it cannot. awake: the host's processors are kept awake.
+    """
+
+    def __init__(self, path: Path, name: str, plain: Callable[[Any], Any] = str, *, awake: bool = False) -> None:
+        self._file = path.open("w", encoding="utf-8", buffering=1)
+        self._name, self._plain, self._awake = name, plain, awake
+
+    def header(self, **fields: Any) -> None:
+        """Write the first line."""
+        about = {"format": version(self._name, "header"), "batchproof": __version__, "started": _now()}
+        self.write(type="header", **about, host=_host(self._awake), **fields)
+
+    def write(self, **fields: Any) -> None:
+        """Write one line."""
+        self._file.write(json.dumps(fields, default=self._plain) + "\n")
+
+    def footer(self, exit_status: int, *, complete: bool, reason: str, **fields: Any) -> None:
+        """Write the last line."""
+        self.write(type="footer", ended=_now(), exit_status=int(exit_status), complete=complete, reason=reason, **fields)
+        self.close()
+
+    def close(self) -> None:
+        """End, without a footer if none was written. Safe to call twice."""
+        self._file.close()
+
+
+def target_name(header: Entry) -> str:
+    """Return the name and version of the target in a header."""
+    return f"{header['target']['name']} {header['target']['version']}".strip()
+
+
+def _now() -> str:
+    """Return the time in UTC, ISO 8601."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _host(awake: bool) -> dict[str, Any]:
+    """Return what a reader needs to know about the machine; neither its name nor its user."""
+    return {
+        "python": platform.python_version(),
+        "kernel": platform.release(),
+        "machine": platform.machine(),
+        "cpus": os.cpu_count(),
+        "awake": awake,
+    }

@@ -1,0 +1,63 @@
+"""The schemas under test: each is valid and closed, and what does not fit one is said in words."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import jsonschema
+import pytest
+
+from batchproof.reports.formats import bench, bundle, report
+from batchproof.reports.formats.schemas import flaw, schema, version, words
+
+NAMES = (bench.NAME, bundle.NAME, report.NAME)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_schema_is_valid_and_has_a_version(name: str) -> None:
+    """It follows the draft that it names, and its version is a number."""
+    jsonschema.Draft202012Validator.check_schema(schema(name))
+
+    assert version(name, "bundle" if name == "bundle" else "header") >= 1
+
+
+def test_every_schema_has_a_reader() -> None:
+    """No schema lies here that no module reads."""
+    found = [path.name for path in files("batchproof.reports.formats").iterdir() if path.name.endswith(".json")]
+
+    assert sorted(found) == sorted(f"{name}.schema.json" for name in NAMES)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, ""),
+        ({"seed": "x"}, "'seed' is not an integer"),
+        ({"seed": True}, "'seed' is not an integer"),
+        ({"config": 5}, "'config' is not an object or null"),
+        ({"target": {"name": "x"}}, "'target' lacks 'version', 'reached', 'contact', 'sight', 'claims'"),
+        ({"more": 1, "most": 2}, "it has unknown fields: 'more', 'most'"),
+        ({"format": 2}, "'format': 1 was expected"),
+        ({"judgement": {"verdict": ["\x1b[31m" * 500]}}, "'judgement' lacks 'expected', 'actual'"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
+)
+def test_what_does_not_fit_is_said_in_words(change: dict[str, Any], words: str) -> None:
+    """The place, and what is wrong with it, in one line without control characters."""
+    target = {"name": "x", "version": "1", "reached": "x", "contact": "", "sight": "wire", "claims": {}}
+    whole = {"format": 1, "batchproof": "1", "rule": "R", "kind": "timeline", "evidence": {}, "target": target, "seed": 1,
+             "config": None, "judgement": {"verdict": "FAIL", "expected": "", "actual": ""}}
+
+    assert flaw("bundle", "bundle", whole | change) == words
+
+
+def test_long_values_are_cut() -> None:
+    """A value of a megabyte does not become a message of a megabyte."""
+    assert len(flaw("report", "verdict", "x" * 1_000_000)) < 700
+
+
+def test_words_come_in_the_order_of_the_schema() -> None:
+    """Best first."""
+    assert words("report", "verdict")[0] == "PASS"
+    assert words("report", "verdict")[-1] == "ERROR"

@@ -1,0 +1,53 @@
+"""Headlines under test: what may be called conformant, and to what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from batchproof.reports import Report, headline
+from batchproof.suites.selftest.report_lines import footer, header, one, result
+
+
+@pytest.mark.parametrize(
+    ("fields", "ended", "words"),
+    [
+        ({}, {"exit_status": 0}, "CONFORMANT in part to CORE"),
+        ({"verdict": "KNOWN"}, {"exit_status": 0}, "NO VERDICT: no MUST rule was judged to hold"),
+        ({"verdict": "FAIL"}, {}, "NOT CONFORMANT: 1 of 1 judged MUST rule fails"),
+        ({"verdict": "FAIL"}, {"complete": False}, "NOT CONFORMANT: 1 of 1 judged MUST rule fails"),
+        ({"verdict": "FAIL", "level": "SHOULD"}, {"exit_status": 0}, "NO VERDICT: no MUST rule was judged to hold"),
+        ({"verdict": "SKIPPED"}, {"exit_status": 0}, "NO VERDICT: no MUST rule was judged to hold"),
+        ({"verdict": "ERROR"}, {}, "NO VERDICT: 1 of 1 MUST rule could not be judged"),
+        ({"verdict": "INCONCLUSIVE"}, {}, "INCONCLUSIVE: the host was too noisy to judge 1 of 1 MUST rule"),
+        ({}, {"exit_status": 3}, "NO VERDICT: no MUST rule failed, but the exit status is 3"),
+        ({}, {"complete": False, "exit_status": 0}, "NO VERDICT: the run ended early, 1 of 1 rule with a result"),
+    ],
+)
+def test_headline_claims_no_more_than_was_judged(fields: Any, ended: Any, words: str) -> None:
+    """Only a complete report in which some MUST holds and none failed is called conformant."""
+    report = one(**fields)
+    assert headline(replace(report, footer={**(report.footer or {}), **ended})) == words
+
+
+@pytest.mark.parametrize(
+    ("results", "words"),
+    [
+        ([("CORE", "PASS"), ("CORE", "PASS"), ("PERF", "PASS")], "CONFORMANT to CORE; in part to PERF"),
+        ([("CORE", "PASS"), ("CORE", "KNOWN"), ("CACHE", "PASS")], "CONFORMANT to CORE and CACHE, but for 1 known issue"),
+        ([("CORE", "PASS"), ("CORE", "SKIPPED"), ("CACHE", "PASS")], "CONFORMANT to CACHE; in part to CORE"),
+        ([("CORE", "PASS"), ("CORE", "NOT_OBSERVABLE")], "CONFORMANT in part to CORE"),
+        ([("CORE", "PASS"), ("PERF", "PASS"), ("CACHE", "SKIPPED")], "CONFORMANT in part to CORE and PERF"),
+    ],
+)  # fmt: skip
+def test_headline_says_to_which_profiles(results: Any, words: str) -> None:
+    """Conformant to a profile is only whose every MUST rule was judged: a rule that was skipped or left out is missed."""
+    lines = tuple(result(f"DB-SIZE-00{at}", verdict, profile=profile) for at, (profile, verdict) in enumerate(results))
+    ids = [line["rule"] for line in lines]
+    rules = {"CORE": 2, "PERF": 2, "CACHE": 1}
+
+    report = Report(header(rules=ids, must_rules=rules), (), lines, footer(exit_status=0))
+
+    assert headline(report) == words
