@@ -1,6 +1,7 @@
-"""Several models of one work, for a measurement that compares them: brought up at once where the target can do that.
+"""Several models of one work, for a measurement that compares them. They come up at once where the target can do that.
 
-A Triton takes 1.5 s for a Python model, most of it asleep; one that waits for its turn costs a thousandth of a processor.
+A Triton needs 1.5 s for a Python model, and sleeps for most of that time. A model that waits for its turn costs a thousandth
+of a processor.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def together(bench: Bench, work: Work, configs: Sequence[BatcherConfig]) -> Iter
         yield lambda config: nullcontext(fleet.up[config])
     finally:
         fleet.close()
-        pool.shutdown(wait=False, cancel_futures=True)  # an interruption must not hang with a server that does
+        pool.shutdown(wait=False, cancel_futures=True)  # a server that hangs must not make an interruption hang
 
 
 class _Fleet:
@@ -51,7 +52,7 @@ class _Fleet:
         self._over = False
 
     def add(self, config: BatcherConfig, serve: Callable[[], Served]) -> None:
-        """Bring one up; it goes again at once if the fleet was closed meanwhile."""
+        """Bring one up; it is closed at once if the fleet was closed meanwhile."""
         if self._over:
             return
         served = serve()
@@ -62,7 +63,7 @@ class _Fleet:
         served.close()
 
     def close(self) -> None:
-        """Take all away."""
+        """Close them all."""
         with self._lock:
             self._over = True
         for served in self.up.values():

@@ -44,7 +44,7 @@ class Usage(Exception):
 
 @dataclass(frozen=True)
 class Options:
-    """As on the command line. slo_p99_ms, price_per_hour: 0: none."""
+    """As on the command line. slo_p99_ms and price_per_hour are 0 where none is given."""
 
     target: str = "reference"
     quick: bool = False
@@ -77,7 +77,7 @@ class Options:
         return tuple(one for one in MEASUREMENTS if one.name in names)
 
     def command(self) -> str:
-        """Return what runs this bench again."""
+        """Return the command that runs this bench again."""
         given: dict[str, Any] = {
             "--work": self.work if self.work != "accelerator" else "",
             "--only": self.only,
@@ -96,11 +96,11 @@ def run(
 ) -> ExitStatus:
     """Measure, with a live view; return the exit status. However it ends, the target is closed.
 
-    only: these, whatever the options say; command: what runs them again.
+    only: make these, whatever the options say; command: runs them again.
     """
     console = console or Console(highlight=False, soft_wrap=True)
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: end the target, keep the bench
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C: close the target, keep the record
     try:
         works, chosen = options.works(), only or options.chosen()
         if options.slo_p99_ms < 0 or options.price_per_hour < 0:

@@ -1,4 +1,4 @@
-"""Where answers are noted while a run goes on: one slot a request, written by whatever thread settles its Future."""
+"""Where answers are noted while a run goes on: a slot for each request, written by the thread that settles its Future."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ANSWERED = 0
 
 
 class Answers:
-    """Columns of ns since the start of the run. A slot is written once, by one thread, so there is no lock."""
+    """Columns of ns from the start of the run. A slot is written once, by one thread, so there is no lock."""
 
     def __init__(self, now_ns: Callable[[], int], start_ns: int, count: int = 0) -> None:
         self._now_ns, self._start_ns = now_ns, start_ns
@@ -43,7 +43,7 @@ class Answers:
         """Note that a request was answered or refused, now."""
         now_ns = self._now_ns() - self._start_ns
         self.outcome[number] = outcome_of_future(future)
-        self.done[number] = now_ns  # last: whoever sees it sees the outcome
+        self.done[number] = now_ns  # written last: whoever sees it sees the outcome
 
     def refuse(self, number: int, error: BaseException) -> None:
         """Note that `submit` itself raised, now."""
@@ -51,7 +51,7 @@ class Answers:
         self.done[number] = self._now_ns() - self._start_ns
 
     def settled(self) -> bool:
-        """Every request that has a slot is settled; starts to look where it found the first one that was not."""
+        """Every request that has a slot is settled. The search starts at the first slot that was open the last time."""
         first, done, count = self._first_open, self.done, len(self.done)
         while first < count and done[first] != NEVER:
             first += 1
@@ -59,7 +59,7 @@ class Answers:
         return first == count
 
     def samples(self, scheduled_ns: Any = None) -> Samples:
-        """Return a copy: what comes late changes nothing any more."""
+        """Return a copy, which late answers cannot change."""
         count = len(self.done)
         done = np.array(self.done, np.int64)
         outcome = np.frombuffer(bytes(self.outcome), np.uint8).copy()

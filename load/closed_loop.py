@@ -1,8 +1,9 @@
-"""The closed loop: N clients, each of which sends when it was answered.
+"""The closed loop: N clients, each of which sends its next request when the last one is answered.
 
-It sends in the callback of the answer, on the target's own thread where that is in this process: no hand-over between
-threads limits the rate or adds to it. A batcher that answers before it forms the next batch finds those clients in its queue
-already, so N clients up to the largest batch M travel together, N / tau(N), and do not alternate in two cohorts.
+It sends in the callback of the answer, which is on the target's own thread if the target is in this process. No hand-over
+between threads limits the rate or adds to the latency. A batcher that answers before it forms the next batch finds those
+clients in its queue already. So N clients, up to the largest batch M, travel together at a rate of N / tau(N), and do not
+alternate in two cohorts.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from typing import Any
 from batchproof.load.answers import Answers
 
 Submit = Callable[[int], "Future[Any]"]
-MOST = 20_000_000  # requests of one run; a target that takes no time at all would never let simulated time go on
+MOST = 20_000_000  # requests in one run; with a target that takes no time at all, simulated time would never go on
 
 
 def flush_of(submit: Submit) -> Callable[[], None]:
-    """Return its verb `flush`, or nothing to do."""
+    """Return its `flush`, or a function that does nothing."""
     flush: Callable[[], None] = getattr(submit, "flush", lambda: None)
     return flush
 
 
 class Loop:
-    """Sends on whatever thread the answer comes; a target that answers inside `submit` makes it no deeper."""
+    """Sends on the thread on which the answer comes. A target that answers inside `submit` does not deepen the stack."""
 
     def __init__(self, submit: Submit, now_ns: Callable[[], int], start_ns: int, requests: int, least_ns: int) -> None:
         self._submit, self._now_ns, self._start_ns = submit, now_ns, start_ns
@@ -44,11 +45,11 @@ class Loop:
         self._go(*((client, 0) for client in range(clients)))
 
     def over(self) -> bool:
-        """Nothing more is to be sent, and everything that was is settled."""
+        """Nothing more is to be sent, and everything that was sent is settled."""
         return (self._stopped or not self._more()) and self.noted.settled()
 
     def too_many(self) -> bool:
-        """It ended because it had sent as much as a run may have, and not because it was over."""
+        """It ended because it had sent as many requests as a run may have, before it was over."""
         return len(self.noted.done) >= MOST > self._requests
 
     def stop(self) -> None:
@@ -63,7 +64,7 @@ class Loop:
         return sent < self._requests or self._now_ns() - self._start_ns < self._least_ns
 
     def _go(self, *free: tuple[int, int]) -> None:
-        """Let clients send, each since when it is free; if this thread is sending already, when it is done with that."""
+        """Let clients send, each from the moment at which it is free; or later, if this thread is sending already."""
         mine = self._mine.__dict__
         if (waiting := mine.get("waiting")) is not None:
             waiting.extend(free)

@@ -1,6 +1,6 @@
-"""The other end of `apart`, which starts it: `-m batchproof.load.generator_process DESCRIPTOR PARENT_PID`.
+"""The other end of `out_of_process`, which starts it: `-m batchproof.load.generator_process DESCRIPTOR PARENT_PID`.
 
-It ends when its parent ends, however that ends.
+It ends with its parent, however the parent ends.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _ordered(submit: Submit, due_ns: Any, kind: str, **order: Any) -> Run:
 
 @contextlib.contextmanager
 def _sending(channel: socket.socket, frames: Frames, against: dict[str, Any] | None) -> Iterator[Submit]:
-    """Give what sends a request: to the parent, or to a target of our own."""
+    """Yield what sends a request: to the parent, or to a target of this process."""
     if against is None:
         yield _ToParent(channel, frames)
         return

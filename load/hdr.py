@@ -1,4 +1,4 @@
-"""Samples as an HdrHistogram: base64 in format V2, and its percentile text. An export: raw samples are what is judged."""
+"""Samples as an HdrHistogram: base64 in format V2, and its percentile text. It is only an export: raw samples are judged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class MissingPackage(ImportError):
 
 @dataclass(frozen=True)
 class Histogram:
-    """encoded: base64 of a compressed V2 histogram in ns, which every HdrHistogram reads. text: percentiles, in ms.
+    """encoded: base64 of a compressed V2 histogram in ns, which every HdrHistogram library reads. text: percentiles, in ms.
 
     count: values in it. left_out: requests that were not answered; a histogram cannot hold them.
     """

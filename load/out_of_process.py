@@ -37,12 +37,12 @@ FRAME = struct.Struct("<qq")
 END = -1
 BLOB_LIMIT = 1 << 31
 CHUNK = 1 << 16
-START_S = 60.0  # for a child to start, and to end
-LAST_WORDS_S = 5.0  # for a child that has closed its end to say why
+START_S = 60.0  # a child may take this long to start, and to end
+LAST_WORDS_S = 5.0  # a child that has closed its end may take this long to say why
 
 
 class GeneratorLost(RuntimeError):
-    """The process of the generator ended, or said nothing; the message carries what it wrote to stderr."""
+    """The generator's process ended, or fell silent; the message has what it wrote to stderr."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Against:
 
 
 def open_loop_apart(submit: Submit | Against, schedule: Schedule, *, wait_ns: int, **asked: Any) -> Run:
-    """As `running.open_loop`, on the host's clock; asked: slo_ns, percent, compute_threads."""
+    """As `runs.open_loop`, on the host's clock; asked: slo_ns, percent, compute_threads."""
     order = {"kind": "open", "spec": schedule.spec, "length_ns": schedule.length_ns, "wait_ns": wait_ns, **asked}
     return _run(submit, order, schedule.due_ns.tobytes(), (schedule.end_ns + wait_ns) / 1e9)
 
@@ -68,13 +68,13 @@ def open_loop_apart(submit: Submit | Against, schedule: Schedule, *, wait_ns: in
 def closed_loop_apart(
     submit: Submit | Against, clients: int, *, wait_ns: int, requests: int = 0, seconds: float = 0.0, **asked: Any
 ) -> Run:
-    """As `running.closed_loop`, on the host's clock."""
+    """As `runs.closed_loop`, on the host's clock."""
     order = {"kind": "closed", "clients": clients, "requests": requests, "seconds": seconds, "wait_ns": wait_ns, **asked}
     return _run(submit, order, b"", seconds + wait_ns / 1e9)
 
 
 def _run(submit: Submit | Against, order: dict[str, Any], due: bytes, silence_s: float) -> Run:
-    """silence_s: for how long the child may say nothing at all."""
+    """silence_s: how long the child may be silent."""
     ours, theirs = socket.socketpair()
     program = [sys.executable, "-m", "batchproof.load.generator_process", str(theirs.fileno()), str(os.getpid())]
     with tempfile.TemporaryFile() as said, ours:
@@ -95,7 +95,7 @@ def _run(submit: Submit | Against, order: dict[str, Any], due: bytes, silence_s:
             child.wait()
             said.seek(0)
             told = said.read()[-2000:].decode(errors="replace").strip()
-            raise GeneratorLost(f"the generator's process ended early ({error}): {told or 'it said nothing'}") from None
+            raise GeneratorLost(f"the generator's process ended early ({error}): {told or 'it wrote nothing'}") from None
         finally:
             child.kill()
             child.wait()
@@ -112,7 +112,7 @@ def _serve(ours: socket.socket, submit: Submit | Against) -> tuple[bytes, bytes]
             if number == END:
                 return frames.blob(length), frames.blob(next(frames)[1])
             if isinstance(submit, Against):
-                raise OSError("a request that nobody asked for")
+                raise OSError("it sent a request, although the target is its own")
             try:
                 future = submit(number)
             except Exception as error:
@@ -122,12 +122,12 @@ def _serve(ours: socket.socket, submit: Submit | Against) -> tuple[bytes, bytes]
     finally:
         answers.put(b"")
         sender.join(START_S)
-    raise OSError("no result")
+    raise OSError("it gave no result")
 
 
 def _send_answers(ours: socket.socket, answers: queue.SimpleQueue[bytes]) -> None:
     """Send answers, several in one piece when there are several, on a thread that is not the target's."""
-    with contextlib.suppress(OSError):  # who answers after the end finds nobody
+    with contextlib.suppress(OSError):  # an answer after the end finds nobody
         while first := answers.get():
             pieces = [first]
             with contextlib.suppress(queue.Empty):
@@ -168,7 +168,7 @@ class Frames:
     def blob(self, length: int) -> bytes:
         """Return the bytes that were announced."""
         if not 0 <= length <= BLOB_LIMIT:
-            raise OSError(f"{length} bytes are no message")
+            raise OSError(f"a message cannot have {length} bytes")
         return bytes(self._take(length))
 
     def _take(self, length: int) -> bytearray:

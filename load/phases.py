@@ -1,4 +1,4 @@
-"""Load in phases (before, spike, after), several loads at once, and what became of a part of the requests; no clock."""
+"""Load in phases (before, spike, after), several loads at once, and what became of a part of the requests. No clock."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def phases(*parts: tuple[str, float, float]) -> tuple[Phase, ...]:
 def schedule(parts: Sequence[Phase], seed: int, *, alike: bool = False) -> Schedule:
     """Return Poisson arrivals through all phases.
 
-    Each phase has a seed of its own, so that a change of one leaves the others; or all have the same (alike), so that phases
-    of one rate and length have the very same arrivals, and what differs between them is not chance.
+    Each phase has a seed of its own, so that a change of one phase leaves the others alone. With `alike` all have the same
+    seed: phases of one rate and length then have the very same arrivals, and what differs between them is not chance.
     """
     one_s = [
         poisson(part.rate, part.seconds, seed if alike else seed + place, exact=True) for place, part in enumerate(parts)
@@ -55,7 +55,7 @@ def schedule(parts: Sequence[Phase], seed: int, *, alike: bool = False) -> Sched
 
 
 def merged(*schedules: Schedule) -> tuple[Schedule, Ints]:
-    """Return all arrivals in one order of time, and whose each is: int64 [n], the place of its schedule."""
+    """Return all arrivals in order of time, and which schedule each belongs to: int64 [n], its place."""
     due = np.concatenate([one.due_ns for one in schedules])
     whose = np.repeat(np.arange(len(schedules)), [one.due_ns.size for one in schedules])
     order = np.argsort(due, kind="stable")
@@ -126,11 +126,11 @@ def quantile(values_ns: Ints, percent: float) -> int | None:
 def most_inside(samples: Samples) -> int:
     """Return the most answered requests that were sent and not yet answered at one moment: what a queue bound bounds.
 
-    Refused requests are left out: they are told so at once and wait in no queue.
+    Refused requests are left out: they are answered at once and do not wait in a queue.
     """
     sent, done = samples.sent_ns[samples.answered], samples.done_ns[samples.answered]
     if not sent.size:
         return 0
-    times = np.concatenate([done, sent])  # who leaves at the moment at which another comes makes room first
+    times = np.concatenate([done, sent])  # a request that leaves makes room for one that comes at the same moment
     steps = np.concatenate([np.full(done.size, -1), np.ones(sent.size, dtype=np.int64)])
     return int(np.cumsum(steps[np.argsort(times, kind="stable")]).max())

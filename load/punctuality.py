@@ -1,7 +1,7 @@
-"""How punctual is the generator here? `batchproof lab punctuality --rate 20000 --seconds 5 [--busy 1]`.
+"""How punctual is the load generator on this machine? `batchproof lab punctuality --rate 20000 --seconds 5 [--busy 1]`.
 
-Prints the send lag with a target that answers at once, and with the reference batcher on a model that does nothing; each run
-is VALID or INVALID like any other. `--busy` adds threads of pure Python, which want the interpreter's lock all the time.
+Prints the send lag with a target that answers at once, and with the reference batcher on a model that does nothing. Each run
+is VALID or INVALID like any other. `--busy` adds threads of pure Python, which compete for the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def answers_at_once(number: int) -> Future[int]:
 
 @contextlib.contextmanager
 def null() -> Iterator[Submit]:
-    """The floor: what the generator costs."""
+    """The floor: what the generator itself costs."""
     yield answers_at_once
 
 
@@ -52,7 +52,7 @@ TARGETS = {"null": null, "reference": reference}
 
 @contextlib.contextmanager
 def busy(threads: int) -> Iterator[None]:
-    """Compute in Python on so many threads meanwhile."""
+    """Compute in Python on so many threads."""
     stop = threading.Event()
 
     def spin() -> None:
@@ -76,11 +76,11 @@ def measure(name: str, schedule: Schedule, *, threads: int = 0, apart: bool = Fa
 
 
 def line(name: str, run: Run) -> str:
-    """Return what is printed of a run."""
+    """Return what is printed about a run."""
     told = [
         f"{what} {_us(values)}" for what, values in (("send lag", run.samples.lag_ns), ("latency", run.samples.latency_ns))
     ]
-    others = f"others used {run.host['other_cores']:.2f} cores" if "other_cores" in run.host else ""
+    others = f"other processes used {run.host['other_cores']:.2f} cores" if "other_cores" in run.host else ""
     return f"{name:10} {run.throughput:9.0f} answers/s  {'  '.join(told)}  {others}\n{'':10} {run.validity}"
 
 

@@ -1,4 +1,4 @@
-"""Runs: open loop on a schedule, closed loop with clients; the same functions on the host's clock and on a simulated one."""
+"""Runs: open loop on a schedule, closed loop with clients. The same functions serve the host's clock and a simulated one."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ __all__ = ["Run", "Validity", "closed_loop", "open_loop"]
 
 OPEN, CLOSED = "open", "closed"
 PERCENTS = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9}
-STEP_S = 0.05  # how soon an interruption is noticed
-HEAD_START_NS = 20_000_000  # time for the issuer's thread to be there
+STEP_S = 0.05  # an interruption is noticed this soon
+HEAD_START_NS = 20_000_000  # time for the issuer's thread to start
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One stretch of load and everything that is known of it.
+    """One stretch of load, and everything that is known about it.
 
-    kind: "open" or "closed". asked: the schedule's spec, or "clients=16". duration_ns: while load was offered: the length of
-    the schedule, or up to the last send of a closed loop. host: JSON data, empty for simulated time.
+    kind: "open" or "closed". asked: the schedule's spec, or "clients=16". duration_ns: how long load was offered: the length
+    of the schedule, or up to the last send of a closed loop. host: JSON data, empty in simulated time.
     """
 
     kind: str
@@ -53,19 +53,19 @@ class Run:
 
     @property
     def throughput(self) -> float:
-        """Answers per second while load was offered: the drain after it does not count, nor its answers."""
+        """Answers per second while load was offered; neither the time after that counts, nor the answers in it."""
         done_ns = self.samples.done_ns[self.samples.answered]
         return float(np.count_nonzero(done_ns <= self.duration_ns)) * 1e9 / self.duration_ns
 
     def latency_ns(self, percent: float) -> int | None:
-        """Return a percentile from the scheduled time; None where too few requests bound it, or it failed that often."""
+        """Return a percentile from the scheduled time; None if too few requests were sent for it, or too few answered."""
         if self.samples.count < fewest(percent):
             return None
         found = percentile(self.samples.latency_ns, percent)
         return None if found == NEVER else found
 
     def summary(self) -> dict[str, Any]:
-        """Return JSON data. What an invalid run measured stands under "discarded" and nowhere else.
+        """Return JSON data. What an invalid run measured is under "discarded" and nowhere else.
 
         throughput: answers per second. latency (from the schedule), service (from the send), lag (between the two): by p50,
         p90, p99, p99_9, each with ns, low_ns and high_ns (99 % confidence, for the number of independent requests that the
@@ -103,9 +103,9 @@ def open_loop(
     """Send every request when it is due, whatever the target does; latency counts from then.
 
     submit: given the number of the request, from 0; must not block; its Future settles with an answer or raises Refused. If
-    it has a verb `flush()`, that is called when nothing more is due for now: it may collect what it sends until then.
+    it has a `flush()`, that is called when nothing more is due for now; until then it may collect what it sends.
     wait_ns: how long after the schedule's end an answer may come. slo_ns, percent, compute_threads: see `validity.Asked`;
-    with a limit, p99 is asked for. A target that raises in `submit` has refused that request.
+    with a limit, p99 is asked for. If `submit` raises, the target has refused that request.
     """
     asked = Asked(slo_ns, 99.0 if percent is None and slo_ns is not None else percent, compute_threads)
     simulated = clock.simulated
@@ -140,8 +140,8 @@ def closed_loop(
 ) -> Run:
     """Keep `clients` requests under way until `requests` were sent and `seconds` are over: each answer sends the next.
 
-    wait_ns: how long the target may answer nothing at all before what is under way counts as unanswered. A closed loop slows
-    down with its target: its latencies say nothing of what users would see. The rest is as in `open_loop`.
+    wait_ns: how long the target may be silent before the requests under way count as unanswered. A closed loop slows
+    down with its target, so its latencies do not say what users would see. The rest is as in `open_loop`.
     """
     if clients < 1 or (requests < 1 and seconds <= 0):
         raise ValueError(f"a closed loop needs clients, and requests or seconds; not {clients}, {requests} and {seconds}")
@@ -161,7 +161,7 @@ def closed_loop(
 
 
 def until_valid(make: Callable[[], Run], attempts: int, between: Callable[[], None] = lambda: None) -> Run:
-    """Return a valid run, or the last of so many attempts; `between` is called after each one that was not valid."""
+    """Return a valid run, or the last of so many attempts; `between` is called after each attempt that was not valid."""
     for _ in range(attempts - 1):
         if (run := make()).valid:
             return run
@@ -170,7 +170,7 @@ def until_valid(make: Callable[[], Run], attempts: int, between: Callable[[], No
 
 
 def table(values_ns: Ints) -> dict[str, dict[str, Any]]:
-    """Return percentiles of values in the order of the schedule, as in `Run.summary`."""
+    """Return the percentiles of values in the order of the schedule, as in `Run.summary`."""
     return {name: _entry(values_ns, percent) for name, percent in PERCENTS.items()}
 
 
@@ -187,7 +187,7 @@ class _Issuer:
         self._slack_ns = 0
 
     def in_a_thread(self) -> int:
-        """Run in a thread of its own, whose timer is sharp, and return its slack; what breaks there is raised here."""
+        """Run in a thread with a sharp timer, and return the timer's slack; an exception in that thread is raised here."""
         thread = threading.Thread(target=self._guarded, name="batchproof-issuer", daemon=True)
         thread.start()
         try:
@@ -200,7 +200,7 @@ class _Issuer:
         return self._slack_ns
 
     def run(self, sleep_until_ns: Callable[[int], None]) -> None:
-        """Send everything. This is the loop that must be quick: all names are local."""
+        """Send everything. This loop must be quick, so all names are local."""
         due, noted, submit, now, start_ns = self._due, self._noted, self._submit, self._clock.now_ns, self._start_ns
         sent, settle, number, count = noted.sent, noted.settle, 0, len(self._due)
         flush = flush_of(submit)
@@ -246,7 +246,7 @@ def _sleep_until_ns(when_ns: int) -> None:
 
 
 def _until_over(loop: Loop, clock: Clock, wait_ns: int) -> None:
-    """Wait for the end, as long as there is an answer now and then."""
+    """Wait for the end for as long as answers keep coming."""
     while not loop.over():
         seen = loop.answers
         if not clock.wait(lambda seen=seen: loop.answers > seen or loop.over(), clock.now_ns() + wait_ns):  # type: ignore[misc]

@@ -23,16 +23,16 @@ _TYPES = {"scheduled_ns": np.int64, "sent_ns": np.int64, "done_ns": np.int64, "o
 
 
 class SamplesError(ValueError):
-    """The arrays or the file hold no samples."""
+    """The arrays, or the file, are not samples."""
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """One row a request, in the order of the schedule; times in ns since the start of the run.
+    """One row for each request, in the order of the schedule; times in ns from the start of the run.
 
     scheduled_ns: when it was due (closed loop: when its client was free). sent_ns: just before it was submitted; NEVER if it
     was not. done_ns: when it was answered or refused; NEVER if neither. All int64 [n].
-    outcome: uint8 [n], index into OUTCOMES. client: int32 [n], of a closed loop; 0 in an open one.
+    outcome: uint8 [n], an index into OUTCOMES. client: int32 [n], who sent it in a closed loop; 0 in an open loop.
     """
 
     scheduled_ns: Ints
@@ -49,11 +49,11 @@ class Samples:
                 expected = f"{type_.__name__} {self.scheduled_ns.shape}"
                 raise SamplesError(f"{name} must be {expected}, not {array.dtype} {array.shape}")
         if self.count and int(self.outcome.max()) >= len(OUTCOMES):
-            raise SamplesError(f"outcome {int(self.outcome.max())} is none of the {len(OUTCOMES)} that are known")
+            raise SamplesError(f"outcome {int(self.outcome.max())} is not one of the {len(OUTCOMES)} that are known")
 
     @property
     def count(self) -> int:
-        """Requests."""
+        """How many requests there are."""
         return len(self.scheduled_ns)
 
     @property
@@ -78,7 +78,7 @@ class Samples:
         return np.where(self.sent_ns == NEVER, NEVER, self.sent_ns - self.scheduled_ns)
 
     def outcomes(self) -> dict[str, int]:
-        """Return how many requests ended how: only what occurred."""
+        """Return how many requests ended in which way; only ways that occurred."""
         counts = np.bincount(self.outcome, minlength=len(OUTCOMES)).tolist()
         return {name: count for name, count in zip(OUTCOMES, counts, strict=True) if count}
 
@@ -93,12 +93,12 @@ class Samples:
 
     @classmethod
     def load(cls, path: Path | IO[bytes]) -> Samples:
-        """Read what `save` wrote; SamplesError if it is anything else. Nothing in the file is executed."""
+        """Read what `save` wrote; SamplesError if it is anything else. Nothing in the file is run."""
         arrays: dict[str, Any] = {}
         try:
             opened = path.open("rb") if isinstance(path, Path) else contextlib.nullcontext(path)
             with opened as source, np.load(source, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in _TYPES}
         except (OSError, EOFError, KeyError, ValueError, TypeError, AttributeError, BadZipFile, zlib.error) as error:
-            raise SamplesError(f"no samples in {path}: {error}") from None
+            raise SamplesError(f"{path} does not hold samples: {error}") from None
         return cls(**arrays)

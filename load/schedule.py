@@ -1,7 +1,7 @@
-"""When requests are due: arrival processes, computed before the run and made again from a line of text.
+"""When requests are due: arrival processes that are computed before the run, and that one line of text makes again.
 
 A spec is `kind:name=value,...`; durations in seconds, rates in requests per second. All randomness comes from numpy's PCG64
-with the seed that stands in the spec, so a spec gives the same schedule wherever the same numpy runs.
+with the seed in the spec, so a spec gives the same schedule wherever the same numpy runs.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ import numpy.typing as npt
 
 from batchproof.stats.arrays import Ints
 
-MOST = 50_000_000  # requests of one schedule: 400 MB an array
+MOST = 50_000_000  # requests in one schedule: an array of 400 MB
 LARGEST_TRACE = 1 << 28  # bytes
 _UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 LEAST_DAY_S = 1e-6
-_DAWN = -math.pi / 2  # a day begins when there is the least to do
+_DAWN = -math.pi / 2  # a day begins at its quietest moment
 Floats = npt.NDArray[np.float64]
 
 
 class ScheduleError(ValueError):
-    """The spec or the trace says nothing that can be played."""
+    """The spec or the trace cannot be played; the message says why."""
 
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """due_ns: int64 [n], ascending, ns since the start of the run. spec: makes it again. length_ns: 0: up to the last."""
+    """due_ns: int64 [n], ascending, ns from the start of the run. spec: makes it again. length_ns: 0: to the last one."""
 
     due_ns: Ints
     spec: str
@@ -43,7 +43,7 @@ class Schedule:
         """ScheduleError unless there is a request and the times ascend from 0 on."""
         due = self.due_ns
         if due.dtype != np.int64 or due.ndim != 1 or not len(due):
-            raise ScheduleError(f"{self.spec}: no request at all" if not len(due) else "due times are a vector of int64")
+            raise ScheduleError(f"{self.spec}: it has no requests" if not len(due) else "due times are a vector of int64")
         if due[0] < 0 or (np.diff(due) < 0).any():
             raise ScheduleError(f"{self.spec}: times must ascend, from 0 on")
 
@@ -54,7 +54,7 @@ class Schedule:
 
     @property
     def end_ns(self) -> int:
-        """When load ends: what was asked for, or the last request."""
+        """When the load ends: at the length that was asked for, or at the last request."""
         return max(self.length_ns, int(self.due_ns[-1]))
 
     @property
@@ -78,8 +78,8 @@ def constant(rate: float, seconds: float) -> Schedule:
 def poisson(rate: float, seconds: float, seed: int, *, exact: bool = False) -> Schedule:
     """Independent users: exponential gaps.
 
-    exact: as many requests as `rate * seconds` says, the process conditioned on that count, so that two runs with different
-    seeds offer the same load (vLLM's normalised schedule).
+    exact: as many requests as `rate * seconds` says (the process conditioned on that count), so that two runs with different
+    seeds offer the same load, as vLLM's normalised schedule does.
     """
     due = _renewal(lambda generator, size: generator.standard_exponential(size), rate, seconds, seed, exact=exact)
     return _schedule(due, "poisson", rate=rate, seconds=seconds, seed=seed, exact=exact)
@@ -113,7 +113,7 @@ def on_off(rate: float, seconds: float, seed: int, peak: float = 3.0, quiet: flo
     turns = 2 * (int(seconds / (burst + pause)) + 1)
     stays = np.empty((0, 2))
     while stays.sum() <= seconds:
-        _limit(len(stays) * 2 + turns)
+        _checked(len(stays) * 2 + turns)
         stays = np.vstack((stays, generator.standard_exponential((turns, 2)) * means))
     ends = np.concatenate(([0.0], np.cumsum(stays)))
     expected = np.concatenate(([0.0], np.cumsum(stays * rates)))  # requests up to each end, in the mean
@@ -143,9 +143,9 @@ def diurnal(rate: float, seconds: float, seed: int, period: float = 0.0, depth: 
 
 
 def trace(path: str | Path, unit: str = "") -> Schedule:
-    """Recorded times: a text file with one time a line, since the start; blank lines and `#` comments are skipped.
+    """Recorded times: a text file with one time on each line, from the start; blank lines and `#` comments are skipped.
 
-    The unit (s, ms, us or ns) stands in the file's first line, `# unit: s`, or is given. Times must ascend. ScheduleError
+    The unit (s, ms, us or ns) is in the file's first line, `# unit: s`, or is given. Times must ascend. ScheduleError
     names the line that is wrong.
     """
     file = Path(path)
@@ -160,7 +160,7 @@ def trace(path: str | Path, unit: str = "") -> Schedule:
         raise ScheduleError(f"{file} says that its unit is {stated}, not {unit}")
     if (stated or unit) not in _UNITS:
         raise ScheduleError(
-            f"{file}: in which unit? Begin it with '# unit: s' (or ms, us, ns), or say trace:path=...,unit=s"
+            f"{file}: the unit is missing. Begin the file with '# unit: s' (or ms, us, ns), or say trace:path=...,unit=s"
         )
     due, last_ns = [], 0
     for number, line in enumerate(lines, 1):
@@ -203,7 +203,7 @@ def _schedule(due_ns: Floats, kind: str, **params: Any) -> Schedule:
 
 
 def _spec(kind: str, **params: Any) -> str:
-    """Write down what is not the default anyway."""
+    """Write down everything that is not the default."""
     known = inspect.signature(KINDS[kind]).parameters
     return f"{kind}:" + ",".join(f"{key}={_plain(value)}" for key, value in params.items() if value != known[key].default)
 
@@ -251,17 +251,17 @@ def _generator(seed: int) -> np.random.Generator:
 
 def _count(rate: float, seconds: float) -> float:
     _positive(rate=rate, seconds=seconds)
-    return _limit(rate * seconds)
+    return _checked(rate * seconds)
 
 
-def _limit(count: float) -> float:
+def _checked(count: float) -> float:
     if count > MOST:
         raise ScheduleError(f"{count:.0f} requests are more than the {MOST} that a schedule may have")
     return count
 
 
 def _enough(expected: float) -> int:
-    """Return how many exponential gaps reach beyond `expected`, but for one case in 1e20."""
+    """Return how many exponential gaps reach beyond `expected`, in all but one case in 1e20."""
     return int(expected + 10 * math.sqrt(expected)) + 60
 
 
@@ -275,7 +275,7 @@ def _time_ns(text: str, unit_ns: int, last_ns: int, where: str) -> int:
     try:
         at_ns = int(text) * unit_ns if text.isdecimal() else round(float(text) * unit_ns)
     except (ValueError, OverflowError):
-        raise ScheduleError(f"{where}: '{text}' is no time") from None
+        raise ScheduleError(f"{where}: '{text}' is not a time") from None
     if at_ns < last_ns:
         raise ScheduleError(f"{where}: {text} is before the line above it")
     if at_ns >= 1 << 62:

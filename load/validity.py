@@ -1,4 +1,4 @@
-"""Is a run worth reporting? Judged from its samples and from what the host did meanwhile; every reason is a number."""
+"""Is a run worth reporting? That is judged from its samples and from what the host did; every reason has a number in it."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from batchproof.load.samples import OUTCOMES, UNANSWERED, Samples
 from batchproof.stats.arrays import NEVER
 from batchproof.stats.percentile import fewest, percentile
 
-LAG_OF_LIMIT = 0.05  # of a limit on latency: then lag moves the share over it by little, whatever the target does
-LAG_OF_MEDIAN = 0.10  # of the median service: what is measured is still the target's for nine parts in ten
-LAG_FLOOR_NS = 200_000  # below this a sleeping thread of a usual kernel cannot be held to anything
-LAG_CEILING_NS = 2_000_000  # above this it is no ordinary lateness, but a generator that does not run
-STALLED_SHARE = 0.01  # a host that stands still for 1 % of the time makes the p99 by itself
+LAG_OF_SLO = 0.05  # of the SLO: then lag hardly moves the share of requests beyond it, whatever the target does
+LAG_OF_MEDIAN = 0.10  # of the median service time: nine tenths of what is measured is still the target's
+LAG_FLOOR_NS = 200_000  # a sleeping thread on an ordinary kernel cannot promise less than this
+LAG_CEILING_NS = 2_000_000  # beyond this it is not ordinary lateness: the generator did not run
+STALLED_SHARE = 0.01  # a host that stands still for 1 % of the time makes the p99 on its own
 LEAST_STALL_NS = 1_000_000
-KEPT_UP = 0.99  # of the requests must have been sent before the schedule's end
+KEPT_UP = 0.99  # the share of requests that must be sent before the schedule ends
 
 
 @dataclass(frozen=True)
 class Validity:
-    """Why a run is no result; none: it is one."""
+    """Why a run is not a result; without reasons it is one."""
 
     reasons: tuple[str, ...] = ()
 
     @property
     def valid(self) -> bool:
-        """There is nothing against it."""
+        """Nothing speaks against it."""
         return not self.reasons
 
     def __str__(self) -> str:
@@ -38,10 +38,10 @@ class Validity:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a run is to show.
+    """What a run is meant to show.
 
-    slo_ns: the latency that is judged (None: none). percent: the percentile that is asked for (None: none).
-    compute_threads: threads with which the models in this process compute, of all instances together; 0: none do.
+    slo_ns: the latency that is judged; None: none is. percent: the percentile that is asked for; None: none is.
+    compute_threads: the threads with which the models in this process compute, over all instances; 0: none do.
     """
 
     slo_ns: int | None = None
@@ -51,7 +51,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the host did: stalls of the sentinel, over how long, and how many cores there are (0: simulated time)."""
+    """What the host did: the stalls that were seen, over how long, and how many cores there are (0: simulated time)."""
 
     stalls_ns: Sequence[int] = ()
     lasted_ns: int = 0
@@ -59,7 +59,7 @@ class Seen:
 
 
 def judge(samples: Samples, asked: Asked, seen: Seen, *, end_ns: int | None, wait_ns: int) -> Validity:
-    """Judge a run. end_ns: of the schedule; None: a closed loop, which has none."""
+    """Judge a run. end_ns: when the schedule ends; None: a closed loop, which has no schedule."""
     allowed_ns = allowed_lag_ns(samples, asked.slo_ns)
     reasons = [
         *(_lag(samples, allowed_ns, end_ns) if end_ns is not None else ()),
@@ -75,9 +75,9 @@ def judge(samples: Samples, asked: Asked, seen: Seen, *, end_ns: int | None, wai
 
 
 def allowed_lag_ns(samples: Samples, slo_ns: int | None) -> int:
-    """Return how late the generator may be at its p99: a share of the limit, else of the median service within bounds."""
+    """Return how late the generator may be at its p99: a share of the SLO, or else of the median service, within bounds."""
     if slo_ns is not None:
-        return int(slo_ns * LAG_OF_LIMIT)
+        return int(slo_ns * LAG_OF_SLO)
     service_ns = samples.service_ns[samples.answered]
     share_ns = int(percentile(service_ns, 50) * LAG_OF_MEDIAN) if len(service_ns) else 0
     return min(max(share_ns, LAG_FLOOR_NS), LAG_CEILING_NS)

@@ -21,11 +21,11 @@ MS = 1_000_000
 
 
 class Skipped(Exception):
-    """This cannot be measured here; the message is the reason."""
+    """This cannot be measured here; the message says why."""
 
 
 class Unmeasured(Exception):
-    """Nothing that follows can be measured, since the target answered nothing; the message says what was seen."""
+    """Nothing that follows can be measured, because the target did not answer; the message says what was seen."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ WORKS = {
 class Served:
     """A model that is up on a target; `submit` returns at once. Use it as a context manager.
 
-    threads: with which its instances compute in this process, all together; 0: none do.
+    threads: how many threads its instances compute with in this process, all together; 0: none.
     """
 
     def __init__(self, deployment: Deployment, work: Work, inputs: Any = None, threads: int = 0) -> None:
@@ -69,18 +69,18 @@ class Served:
         self._serials = itertools.count(1)
 
     def submit(self, number: int, *, rows: int = 1, **asked: Any) -> Future[Any]:
-        """Send a request of so many rows; its Future gives an answer or raises. Its number decides nothing.
+        """Send a request of so many rows; its Future gives an answer or raises. Its number has no meaning to the target.
 
         asked: other fields of the witness's `Payload`, such as priority and timeout_ns; a torch model is asked for none.
         """
         if self._inputs is not None:
             return self.deployment.submit(self._inputs(rows))
-        serial = next(self._serials)  # numbers start anew with every run; what the witness logs must not
+        serial = next(self._serials)  # numbers start again with every run, but serials in the witness's log must not repeat
         payload = Payload(rows=rows, work_ns=self.work.base_ns, row_work_ns=self.work.row_ns, nonce=number, **asked)
         return self.deployment.submit(Request("load", serial, payload))
 
     def close(self) -> None:
-        """Take the model away. A target that hangs meanwhile is left behind after ten seconds."""
+        """Take the model away. A target that hangs meanwhile is left alone after ten seconds."""
         finish(self.deployment)
 
     def __enter__(self) -> Self:
@@ -95,7 +95,7 @@ class Served:
 def serve(
     target: Target, work: Work, config: BatcherConfig, *, wait_ns: int, threads: int = 1, device: str = "cpu"
 ) -> Served:
-    """Bring the work up on a target and let it answer once; Skipped says why that cannot be had there.
+    """Bring the work up on a target and let it answer once; Skipped says why that is not possible.
 
     wait_ns: how long the first answer may take. threads: of torch inside the worker, see `models.bound_to`. TargetError as
     `Target.deploy`.
@@ -119,9 +119,9 @@ def serve(
 
 def _torch(target: FullTarget, work: Work, config: BatcherConfig, threads: int, device: str) -> Served:
     if target.simulated:
-        raise Skipped(f"{target.info.name} runs torch models in no simulated time")
+        raise Skipped(f"{target.info.name} does not run torch models in simulated time")
     if not target.serves_torch:
-        raise Skipped(f"{target.info.name} serves no torch modules")
+        raise Skipped(f"{target.info.name} does not serve torch modules")
     from batchproof.load.models import bound_to, build
 
     module, inputs = build(work.model, device)

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from batchproof.load.runs import Run
     from batchproof.reference_batcher.simulated_run import Ints
 
-# How much slower than its oracle a target may be. Measured: with the service time's overrun known, the threaded reference
-# took 0.9 to 3.0 % longer in the mean than the same schedule simulated, at up to 0.9 of capacity; 5 % leaves as much again.
-# A server behind a wire has threads, queues and copies of its own in the way that the curve of its batches does not show.
+# How much slower than its oracle a target may be. With the overrun of its service times known, the threaded reference took
+# 0.9 to 3.0 % longer in the mean than the same schedule in the simulator, at up to 0.9 of its capacity; 5 % leaves some
+# room. A server behind a wire also has threads, queues and copies, which the curve of its batches does not show.
 MARGINS = {"reference": 0.05, "virtual": 0.05, "triton": 0.15}
 MARGIN = 0.15
-# Waiting grows as 1 / (1 - load): above this a service time that is 1 % off moves the mean by 10 % and more.
+# Waiting grows with 1 / (1 - load): above this load, a service time that is 1 % off moves the mean by 10 % or more.
 HIGHEST_LOAD = 0.9
 
 
@@ -35,9 +35,9 @@ HIGHEST_LOAD = 0.9
 class Prediction:
     """A configuration under a load, as simulated.
 
-    kind: "open" or "closed". load: offered rate over what the instances can serve at most (closed: 1.0). throughput:
-    answers/s while load was offered. mean_ns: over what is answered. p50_ns, p99_ns: nearest rank over all requests, None
-    where so many get no answer. mean_batch: rows. simulated: every request.
+    kind: "open" or "closed". load: the offered rate as a share of what the instances can serve at most (closed: 1.0).
+    throughput: answers/s while load was offered. mean_ns: over what is answered. p50_ns, p99_ns: nearest rank over all
+    requests, None if it falls on one without an answer. mean_batch: rows. simulated: every request.
     """
 
     config: BatcherConfig
@@ -54,7 +54,7 @@ class Prediction:
     simulated: SimulatedRun = field(repr=False, compare=False)
 
     def summary(self) -> dict[str, Any]:
-        """Return JSON data: all but the requests."""
+        """Return JSON data, without the requests."""
         names = ("kind", "requests", "load", "throughput", "mean_ns", "p50_ns", "p99_ns", "mean_batch", "refused", "expired")
         return {name: getattr(self, name) for name in names}
 
@@ -126,7 +126,7 @@ def predict_closed(
 ) -> Prediction:
     """Play a closed loop of `clients` until `requests` were sent; the rest is as in `predict` and `simulate_closed`.
 
-    overhead_ns adds to the latency here and does not slow the clients down: only where clients are plenty is that so.
+    overhead_ns adds to the latency and does not slow the clients down, which is true only where there are plenty of clients.
     """
     tau_ns = _table(curve, config, overrun_ns)
     played = simulate_closed(config, clients, requests, tau_ns, answers_first=answers_first)
@@ -237,8 +237,8 @@ def _no_ground(prediction: Prediction, run: Run, slowness: float | None, answere
     if slowness is None:
         return "nothing was answered"
     if not saturated and round(prediction.load, 6) > HIGHEST_LOAD:
-        return f"load {prediction.load:.2f} is so near to capacity that any error of the curve decides"
+        return f"load {prediction.load:.2f} is so near to the capacity that any error of the curve would decide"
     expected = prediction.requests - prediction.refused - prediction.expired
     if not saturated and answered < expected:
-        return f"{expected - answered} of {expected} requests were not answered: their latency has no mean"
+        return f"{expected - answered} of {expected} requests were not answered, so that the latency has no mean"
     return ""

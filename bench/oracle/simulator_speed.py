@@ -32,7 +32,7 @@ CASES = (
 
 
 def speed(config: BatcherConfig, load: float, requests: int, *, quick: bool, mixed: bool = False) -> float:
-    """Return simulated requests per second of processor time; the best of 3, as others only ever take time away.
+    """Return simulated requests per second of processor time; the best of 3, as other processes only take time away.
 
     mixed: requests of 1 to 4 rows, and of any level.
     """

@@ -1,9 +1,9 @@
 """The reference batcher beside the batchers that people use, in one run: the same model, the same client, in turn.
 
-Each peer is kept full in a closed loop of 2 x max_batch clients, slice by slice, all peers in each round, so that a
-noisy minute is everybody's. What one is in requests a second is the median of its valid slices; a peer whose slices are
-all invalid has no figures. p99 in a closed loop is what a full batcher gives; at a rate that all can hold, the open loop
-says what a user would see. Triton is asked over gRPC by the same client, and its device is the witness's sleep.
+Each peer is kept full in a closed loop of 2 x max_batch clients, slice by slice, with all peers in each round, so that a
+noisy minute hits everybody. The figure of a peer is the median of its valid slices; a peer whose slices are all invalid has
+no figures. The p99 in a closed loop is what a full batcher gives; at a rate that all can hold, the open loop says what a
+user would see. Triton is asked over gRPC by the same client, and its device is the witness's sleep.
 
 `batchproof lab peers [--quick] [--json] [--triton]`; about 4 minutes, quick 30 s, on two cores.
 """
@@ -86,7 +86,7 @@ def in_process(kind: Kind, load: Load) -> Iterator[Submit]:
 def triton(target: Any, load: Load) -> Iterator[Submit]:
     """Triton over gRPC; its device is the witness's sleep."""
     if load.torch:
-        raise Skipped("triton: serves no torch modules here")
+        raise Skipped("triton: does not serve torch modules here")
     config = BatcherConfig(name="peer", max_batch_size=load.max_batch)
     with serve(target, Work("device", "", base_ns=load.tau_ns), config, wait_ns=WAIT_NS) as served:
         yield served.submit
@@ -121,7 +121,7 @@ Peers = dict[str, Callable[[Load], Any]]
 
 
 def in_turn(loads: Sequence[Load], peers: Peers, *, rounds: int, seconds: float, say: Callable[[str], None]) -> list[Row]:
-    """Measure all peers on all loads in turn; a row for each pair, `skipped` with the reason where it cannot be had."""
+    """Measure all peers on all loads in turn; a row for each pair, `skipped` with the reason if there are no figures."""
     rows = []
     for load in loads:
         slices: dict[str, list[Row]] = {name: [] for name in peers}
@@ -147,7 +147,7 @@ def _slice(peer: Callable[[Load], Any], load: Load, seconds: float) -> Row:
 
 
 def _summed(load: Load, slices: dict[str, list[Row]]) -> list[Row]:
-    """Medians of each peer, and how the first (the reference) stands to it: the median of the rounds' ratios."""
+    """Medians of each peer, and how the first (the reference) compares with it: the median of the rounds' ratios."""
     first = next(iter(slices.values()), [])
     rows = []
     for name, found in slices.items():

@@ -12,9 +12,9 @@ from batchproof.host.watch import sharp_timer
 class Device:
     """Busy for `tau_ns` a batch, whatever its size; its outputs are its inputs. 0: takes no time at all.
 
-    It sleeps, with a sharp timer on whichever thread calls it, and notes how long that took: a host wakes nobody at the very
-    moment, and what it is late (`spent_ns` against `tau_ns * batches`) is the host's and not the batcher's. So a batcher is
-    measured against both: the limit of the device as told, and of the device as it was.
+    It sleeps, with a sharp timer on whichever thread calls it, and notes how long that took. A host never wakes a thread at
+    the exact moment, and the delay (`spent_ns` against `tau_ns * batches`) is the host's fault and not the batcher's. So a
+    batcher is measured against two limits: that of the device as it was asked for, and that of the device as it was.
     """
 
     def __init__(self, tau_ns: int) -> None:
@@ -33,7 +33,7 @@ class Device:
         return batch
 
     def took_ns(self) -> float:
-        """Mean time of a batch, as it was."""
+        """Return the mean time of a batch, as it was."""
         return self.spent_ns / self.batches if self.batches else 0.0
 
     def _sleep_until(self, when_ns: int) -> None:

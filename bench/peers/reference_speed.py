@@ -1,8 +1,8 @@
-"""How fast the reference batcher is: what of a device's limit it reaches, what a request costs, what latency it adds.
+"""How fast the reference batcher is: how near it comes to a device's limit, what a request costs, what latency it adds.
 
     saturation   closed loop, 2 x max_batch clients, a device that is busy for tau a batch (`Device`): answers a second
                  against the limit max_batch / tau, and against the device as it was: the host wakes it late, which is
-                 not the batcher's doing
+                 not the batcher's fault
     overhead     a model that does nothing: time and processor time a request, with clients that send when they are
                  answered (no thread to wake) and with clients that are threads and wait
     added        latency at 500 requests a second, a model that does nothing, less the queue delay

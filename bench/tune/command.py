@@ -26,7 +26,7 @@ from batchproof.host.awake import kept
 from batchproof.load.schedule import ScheduleError
 from batchproof.load.workload import MS, WORKS
 
-TRIED_S = 0.1  # how much of a pattern is made to see whether it can be
+TRIED_S = 0.1  # so much of a pattern is made to see whether it can be played
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class TuneOptions:
     seed: int = 1729
 
     def objective(self) -> Objective:
-        """Return what is asked for; Usage says what is wrong with it."""
+        """Return what is to be tuned for what; Usage says what is wrong with the options."""
         budget_ns = round((self.slo_p99_ms - self.budget_ms) * MS)
         if budget_ns <= 0:
             why = f"--budget-ms {self.budget_ms:g} leaves nothing of --slo-p99-ms {self.slo_p99_ms:g} for the batcher"
@@ -57,7 +57,7 @@ class TuneOptions:
         if self.work not in WORKS:
             raise Usage(f"--work {self.work}: there are {', '.join(WORKS)}")
         if self.rate < 0 or self.seconds < 0 or self.budget_ms < 0 or self.instances < 1:
-            raise Usage("--rate, --seconds, --budget-ms are not negative, and there is at least 1 instance")
+            raise Usage("--rate, --seconds and --budget-ms must not be negative, and --instances must be at least 1")
         traffic = Traffic(self.traffic)
         try:
             rate = self.rate or traffic.own_rate or 0.0
@@ -73,7 +73,7 @@ class TuneOptions:
         return Objective(Goal(budget_ns), traffic, WORKS[self.work], rate, instances=self.instances, **more)
 
     def command(self) -> str:
-        """Return what runs this again."""
+        """Return the command that runs this again."""
         given = {
             "--slo-p99-ms": f"{self.slo_p99_ms:g}",
             "--budget-ms": f"{self.budget_ms:g}",
@@ -141,5 +141,5 @@ def _numbers(option: str, text: str, least: float) -> list[float]:
     except ValueError:
         raise Usage(f"{option} takes numbers separated by commas, not '{text}'") from None
     if any(not least <= number <= 100_000 for number in found):
-        raise Usage(f"{option} {text}: from {least:g} to 100000")
+        raise Usage(f"{option} {text}: each number must be from {least:g} to 100000")
     return found

@@ -29,11 +29,11 @@ PATTERNS = {"bursty": "on_off"}  # words for people
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 RESOLUTION = 0.01
 ALIKE = 0.02  # of configurations whose rates differ by less, the one that answers a lone request soonest is better
-EQUAL = 0.005  # saturated rates that differ by less are equal: a closed loop needs some batches to settle
-ROUNDS = 200  # closed loop: batches an instance
+EQUAL = 0.005  # saturated rates that differ by less are equal, because a closed loop needs some batches to settle
+ROUNDS = 200  # closed loop: batches for each instance
 SHARES = (0.125, 0.25, 0.5, 1.0)  # of the longest verification: how long it is planned to be
-LEAST = 1000  # requests that a verification has at least
-PLANNING = 1_000_003  # seeds of plans, of searches and of measurements differ: nothing is judged on what it was chosen by
+LEAST = 1000  # a verification has at least so many requests
+PLANNING = 1_000_003  # plans, searches and measurements have different seeds: nothing is judged on the data that chose it
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """MLPerf LoadGen (`mlcommons-loadgen`) as a second opinion, in this process, on anything with `submit(number) -> Future`.
 
-Server: Poisson arrivals, latency from the scheduled time. SingleStream: one client. Offline: everything at once. LoadGen is
-one for a process, writes its results as files, and does not end before every query is answered: a lock and a watchdog here.
-It knows no failures either: a request that was refused is answered to it all the same, and makes the run invalid.
+Server: Poisson arrivals, latency from the scheduled time. SingleStream: one client. Offline: everything at once. There is
+one LoadGen in a process, it writes its results as files, and it does not end before every query is answered: hence the lock
+and the watchdog. It does not know failures: a refused request is reported to it as answered, and makes the run invalid.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ Submit = Callable[[int], Future[Any]]
 MARK = ":::MLLOG "
 PERCENTILES = {"p50": "50.00", "p90": "90.00", "p95": "95.00", "p99": "99.00", "p99_9": "99.90"}
 RATES = ("result_completed_samples_per_sec", "result_qps_without_loadgen_overhead", "result_samples_per_second")
-LIMITS = {"result_min_duration_met": "it was shorter than asked", "result_min_queries_met": "it had too few queries"}
+LIMITS = {"result_min_duration_met": "it was shorter than was asked for", "result_min_queries_met": "it had too few queries"}
 _one = threading.Lock()
 
 
 def module() -> Any:
     """Return LoadGen's module; ToolMissing if it is not installed.
 
-    By the name mlperf_loadgen: importing mlcommons_loadgen first would put an empty module in its place (6.0.17).
+    Its name is mlperf_loadgen: importing mlcommons_loadgen first would put an empty module in its place (6.0.17).
     """
     try:
         import mlperf_loadgen
     except ModuleNotFoundError:
-        raise ToolMissing("MLPerf LoadGen is not here: pip install 'batchproof[opinions]'") from None
+        raise ToolMissing("MLPerf LoadGen is not installed: pip install 'batchproof[opinions]'") from None
     return mlperf_loadgen
 
 
@@ -99,7 +99,7 @@ def _measure(
 
 
 class Queries:
-    """Between LoadGen and `submit`: each query is sent and, whatever becomes of it, told to LoadGen once."""
+    """Between LoadGen and `submit`: each query is sent and, whatever becomes of it, reported to LoadGen once."""
 
     def __init__(self, submit: Submit, lg: Any) -> None:
         self._submit, self._lg = submit, lg
@@ -112,7 +112,7 @@ class Queries:
         self.settled = threading.Event()
 
     def issue(self, queries: Any) -> None:
-        """LoadGen's own thread: queries that are due now."""
+        """Send the queries that are due now; runs on LoadGen's own thread."""
         for query in queries:
             with self._lock:
                 self.settled.clear()
@@ -143,7 +143,7 @@ class Queries:
         self._lg.QuerySamplesComplete([self._lg.QuerySampleResponse(mine, 0, 0)])
 
     def give_up(self) -> None:
-        """Tell LoadGen that all which is open is answered, as it would wait for ever."""
+        """Tell LoadGen that every open query is answered, because it would wait for ever."""
         with self._lock:
             late = list(self._open)
             self._given_up += len(late)
@@ -161,7 +161,7 @@ class Queries:
         return Samples(sent - start_ns, sent - start_ns, done, outcome, np.zeros(len(sent), dtype=np.int32))
 
     def faults(self) -> tuple[str, ...]:
-        """Return why its figures are none: LoadGen takes a refusal for an answer."""
+        """Return why its figures are not a result: LoadGen takes a refusal for an answer."""
         failed = sum(outcome != OUTCOMES.index("answered") for outcome in self._outcome.values()) - self._given_up
         words = [f"{failed} requests were refused or failed, and LoadGen counts them as answers"] if failed else []
         if self._given_up:
@@ -183,7 +183,7 @@ def parse_detail(text: str) -> dict[str, Any]:
 
 
 def opinion(said: Mapping[str, Any], asked: str, samples: Samples, faults: tuple[str, ...] = (), *, release: str) -> Opinion:
-    """Return LoadGen's figures; ToolFailed if the log holds none (its run was broken off)."""
+    """Return LoadGen's figures; ToolFailed if the log has none (the run was cut short)."""
     rate = next((said[key] for key in RATES if key in said), None)
     if rate is None:
         raise ToolFailed(f"LoadGen gave no result: {'; '.join(said['errors']) or 'its log ends early'}")

@@ -109,7 +109,7 @@ def measure(
     try:
         release = version("locust")
     except PackageNotFoundError:
-        raise ToolMissing("Locust is not here: pip install 'batchproof[opinions]'") from None
+        raise ToolMissing("Locust is not installed: pip install 'batchproof[opinions]'") from None
     if not np.array_equal(parse(schedule.spec).due_ns, schedule.due_ns):
         raise ValueError(f"the workers cannot make this schedule again from '{schedule.spec}'")
     with tempfile.TemporaryDirectory(prefix="batchproof-locust-") as name:
@@ -171,7 +171,7 @@ def _run(order: Order, folder: Path, limit_s: float) -> None:
     if missing := [number for number in range(order.workers) if not samples_file(folder, number).exists()]:
         logs = "\n".join((folder / f"{number}.log").read_text(errors="replace") for number in range(order.workers + 1))
         raise ToolFailed(
-            f"Locust's workers {missing} handed in no samples in {limit_s:.0f} s; what it said:\n{_worst(logs)}"
+            f"Locust's workers {missing} did not deliver samples within {limit_s:.0f} s; what it wrote:\n{_worst(logs)}"
         )
 
 

@@ -1,4 +1,4 @@
-"""`Opinion`: what another load generator says of a target, in the same units as our own runs."""
+"""What another load generator says about a target, in the same units as our own runs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ GUARD = Path(guard.__file__)
 
 
 class ToolMissing(Exception):
-    """The other tool is not here, or cannot run; the message says how to get it."""
+    """The other tool is not installed, or cannot run; the message says how to get it."""
 
 
 class ToolFailed(Exception):
-    """The other tool ran and gave no result; the message carries the end of what it printed."""
+    """The other tool ran without a result; the message has the end of what it printed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Opinion:
 
     @property
     def valid(self) -> bool:
-        """It found nothing wrong with its run."""
+        """Nothing speaks against its run."""
         return not self.reasons
 
     def latency_ns(self) -> dict[str, int | None]:
@@ -102,7 +102,7 @@ def guarded(program: str, *arguments: str) -> list[str]:
 
 
 def end(process: subprocess.Popen[Any], limit_s: float = 5.0) -> None:
-    """End a process that we started: ask, then insist. Never raises; safe when it has ended."""
+    """End a process that we started: ask first, then kill. Never raises; safe when it has ended."""
     for ask in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is not None:
             return

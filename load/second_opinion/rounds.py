@@ -206,9 +206,7 @@ def _submit(deployment: Any) -> Submit:
     serial = iter(range(1, 1 << 62))
 
     def submit(number: int) -> Future[Any]:
-        future: Future[Any] = deployment.submit(
-            Request("load", next(serial), replace(PAYLOAD, nonce=number))
-        )
+        future: Future[Any] = deployment.submit(Request("load", next(serial), replace(PAYLOAD, nonce=number)))
         return future
 
     return submit

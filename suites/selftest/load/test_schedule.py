@@ -120,13 +120,13 @@ def test_a_trace_is_read_and_read_again(tmp_path):
 
 @pytest.mark.parametrize(("text", "unit", "complaint"), [
     ("# unit: s\n1\n0.5\n", "", "line 3: 0.5 is before the line above it"),
-    ("# unit: s\n1\nsoon\n", "", "line 3: 'soon' is no time"),
-    ("# unit: s\nnan\n", "", "line 2: 'nan' is no time"),
+    ("# unit: s\n1\nsoon\n", "", "line 3: 'soon' is not a time"),
+    ("# unit: s\nnan\n", "", "line 2: 'nan' is not a time"),
     ("# unit: s\n-1\n", "", "line 2: -1 is before"),
     ("# unit: s\n1e11\n", "", "later than 146 years"),
-    ("1\n", "", "in which unit"),
+    ("1\n", "", "the unit is missing"),
     ("# unit: s\n1\n", "ms", "says that its unit is s, not ms"),
-    ("# unit: s\n", "", "no request at all"),
+    ("# unit: s\n", "", "it has no requests"),
 ])
 def test_a_trace_that_is_wrong_is_refused(tmp_path, text, unit, complaint):
     path = tmp_path / "trace.txt"

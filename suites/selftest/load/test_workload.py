@@ -14,7 +14,7 @@ from batchproof.targets import resolve
 def test_torch_model_on_a_target() -> None:
     """A torch work is served by a target that can, and skipped with the reason where it is not."""
     pytest.importorskip("torch")
-    with pytest.raises(Skipped, match="no simulated time"):
+    with pytest.raises(Skipped, match="not run torch models in simulated time"):
         serve(resolve("virtual"), WORKS["mlp"], BatcherConfig(), wait_ns=10**9)
     with serve(resolve("reference"), WORKS["mlp"], BatcherConfig(), wait_ns=30 * 10**9) as served:
         assert tuple(served.submit(1, rows=3).result(timeout=30).shape) == (3, 16)

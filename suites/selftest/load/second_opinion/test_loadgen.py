@@ -54,7 +54,7 @@ def test_its_invalid_run() -> None:
     broken = DETAIL.replace('"VALID"', '"INVALID"').replace('met", "value": true', 'met", "value": false')
     said = loadgen.parse_detail(broken)
     assert loadgen.opinion(said, "", raw, release="").reasons == (
-        "LoadGen: it was shorter than asked", "LoadGen: it had too few queries",
+        "LoadGen: it was shorter than was asked for", "LoadGen: it had too few queries",
     )
     assert loadgen.opinion(loadgen.parse_detail(DETAIL + EARLY), "", raw, release="").reasons == (f"LoadGen: {ENDED}",)
     with pytest.raises(ToolFailed, match="Ending early"):

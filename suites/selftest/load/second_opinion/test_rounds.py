@@ -56,4 +56,4 @@ def test_a_tool_that_is_missing_is_said_once(monkeypatch: pytest.MonkeyPatch) ->
     said: list[str] = []
 
     assert rounds.in_process(Sleeper(), 3, 0.1, said.append) == []
-    assert said == ["skipped: MLPerf LoadGen is not here: pip install 'batchproof[opinions]'"]
+    assert said == ["skipped: MLPerf LoadGen is not installed: pip install 'batchproof[opinions]'"]
