@@ -31,7 +31,7 @@ class Stall:
 
 
 class Stalls:
-    """What the ticker notes."""
+    """What the ticker has noted."""
 
     def __init__(self) -> None:
         size = 8 * (HEAD + 2 * KEPT)
@@ -68,7 +68,7 @@ class Stalls:
         now_ns, count = time.monotonic_ns(), self._seen[0]
         late_ns = now_ns - self._seen[1]
         found = [Stall(now_ns, late_ns)] if late_ns > NOTED_NS and now_ns >= start_ns else []
-        for number in range(count - 1, max(-1, count - 1 - KEPT), -1):  # the newest first, as few of the ring are asked for
+        for number in range(count - 1, max(-1, count - 1 - KEPT), -1):  # the newest first: only a few are wanted
             place = HEAD + 2 * (number % KEPT)
             if self._seen[place] < start_ns:
                 break

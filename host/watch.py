@@ -1,4 +1,4 @@
-"""What the host did during a run, and the settings that a run puts in force and takes back."""
+"""What the host did during a run, and the settings that a run puts in force and then restores."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def undisturbed() -> Iterator[None]:
 
 def _restore(collected: bool, interval_s: float, frozen: int) -> None:
     sys.setswitchinterval(interval_s)
-    if not frozen:  # what somebody else has frozen stays so
+    if not frozen:  # what somebody else has frozen stays frozen
         gc.unfreeze()
     if collected:
         gc.enable()
@@ -73,7 +73,7 @@ def _restore(collected: bool, interval_s: float, frozen: int) -> None:
 class Watch:
     """Watches the host from `start` to `stop`; `facts` are JSON data.
 
-    Processor time of others is the machine's less this process's: a target in a process of its own counts as another.
+    The processor time of others is the machine's less this process's: a target in a process of its own counts as another.
     """
 
     def __init__(self) -> None:

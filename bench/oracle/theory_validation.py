@@ -81,7 +81,7 @@ def measured(scenario: Scenario, seed: int, requests: int) -> dict[str, float]:
 
 
 def rows(scenario: Scenario, seed: int, requests: int = REQUESTS) -> list[Row]:
-    """Hold a scenario against 20 simulations, with seeds derived from `seed`."""
+    """Compare a scenario with 20 simulations, with seeds derived from `seed`."""
     seeds = np.random.SeedSequence([seed, *scenario.at.encode(), *scenario.what.encode()]).generate_state(SEEDS)
     runs = [measured(scenario, int(one), requests) for one in seeds]
     found = []
@@ -95,7 +95,7 @@ def rows(scenario: Scenario, seed: int, requests: int = REQUESTS) -> list[Row]:
 
 
 def closed_rows(rounds: int = 500, max_batch: int = 8) -> list[Row]:
-    """Hold the closed loop against the simulation. There is no chance in it: the rates, in 1/s, must be equal."""
+    """Compare the closed loop with the simulation. Chance plays no part: the rates, in 1/s, must be equal."""
     tau_ns, found = service_times(max_batch), []
     for clients in (1, 2, 4, 8, 12, 16, 24):
         played = simulate_closed(BatcherConfig(max_batch_size=max_batch), clients, clients * rounds, tau_ns)

@@ -49,7 +49,7 @@ class Load:
 
     @property
     def limit(self) -> float | None:
-        """Requests a second of the device; None where there is no device, or one that takes no time."""
+        """Requests a second that the device allows; None where it takes no time, or does not exist."""
         return self.max_batch * 1e9 / self.tau_ns if self.tau_ns else None
 
 

@@ -1,6 +1,6 @@
 """Locust, distributed, as an engine for more load than one machine can offer, and as a second opinion.
 
-A master and its workers, each a process of its own (gevent patches what it touches, so nothing of it comes into this one);
+A master and its workers, each a process of its own (gevent patches whatever it touches, so it is kept out of this one);
 the workers' users send our schedules through tritonclient, split round robin, and we keep the samples: Locust itself counts
 from the actual send and rounds to a millisecond. Here on loopback; for other machines `commands` gives the same lines.
 """
@@ -34,12 +34,12 @@ ORDER = "BATCHPROOF_LOCUST_ORDER"  # the environment variable that tells master 
 FILE = Path(__file__).with_name("locust_file.py")
 POLL_S = 0.05
 END_S = 10.0  # the master's last words: it waits for its workers' statistics
-LAG_SHARE = 0.1  # its samples are no result if sending late makes more than this of the p99
+LAG_SHARE = 0.1  # its samples are not a result if late sending makes up more than this of the p99
 
 
 @dataclass(frozen=True)
 class Order:
-    """What master and workers are told.
+    """The order for the master and its workers.
 
     address: host:port of a Triton's `wire` ("grpc" or "http") endpoint. model, tensor, row: what to ask it, int64 [1, n];
     the first number of the row becomes the request's number + 1. schedule: its spec. wait_s: how long an answer may take.

@@ -2,8 +2,8 @@
 
 The binary is in the manylinux wheels of tritonclient up to 2.51.0 (`pip download tritonclient==2.51.0 --no-deps`); the
 package `perf-analyzer` on PyPI is an empty placeholder. Nothing is downloaded here: the binary, or the wheel file, is named
-in BATCHPROOF_PERF_ANALYZER, or the binary is on PATH. Its latency starts at the actual send; a request that it sent late is
-as fast as any other in its figures (flagged beyond 1 ms).
+in BATCHPROOF_PERF_ANALYZER, or the binary is on PATH. Its latency starts at the actual send; in its figures,
+a request that it sent late is as fast as any other (flagged beyond 1 ms).
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ def locate(into: Path) -> Path:
     beside = Path(sys.executable).with_name(NAME)
     if on_path := shutil.which(NAME) or (str(beside) if beside.is_file() else None):
         return Path(on_path)
-    raise ToolMissing(f"no {NAME} here: {HOW}")
+    raise ToolMissing(f"{NAME} is not installed: {HOW}")
 
 
 def unpack(wheel: Path, into: Path) -> Path:
-    """Take the binary out of a tritonclient wheel; ToolMissing if it holds none (2.52.0 and later do not)."""
+    """Take the binary out of a tritonclient wheel; ToolMissing if it has none (2.52.0 and later do not)."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             inside = next((name for name in archive.namelist() if name.endswith(f".data/data/bin/{NAME}")), None)
@@ -109,7 +109,7 @@ def _version(binary: Path, environment: Mapping[str, str]) -> str:
         return match[1]
     if match := re.search(r"error while loading shared libraries: (\S+):", done.stderr):
         raise ToolMissing(f"{binary} needs {match[1]}: apt install libb64-0d, or pip install 'batchproof[triton]', has it")
-    raise ToolMissing(f"{binary} is no working {NAME} ({tail(done.stdout + done.stderr, 1)}): {HOW}")
+    raise ToolMissing(f"{binary} is not a working {NAME} ({tail(done.stdout + done.stderr, 1)}): {HOW}")
 
 
 def measure(

@@ -1,4 +1,4 @@
-"""Our load generator beside the others, on one target, the same model, the same minute, interleaved.
+"""Our load generator beside the others: one target, the same model, the same minute, in turns.
 
     batchproof lab second-opinions [--quick] [--json FILE] [--target triton | grpc://host:port]
 
@@ -38,10 +38,10 @@ from batchproof.targets.witness.probe import Payload
 CONFIG = BatcherConfig(max_batch_size=8)
 BASE_NS, ROW_NS = 20_000_000, 1_250_000  # 20 ms and 1.25 ms a row: what a request costs a client is little beside it
 PAYLOAD = Payload(work_ns=BASE_NS, row_work_ns=ROW_NS)
-CLIENTS = 2 * CONFIG.max_batch_size  # one batch in the model, one on its way: with fewer it is not saturated
+CLIENTS = 2 * CONFIG.max_batch_size  # one batch in the model and one on its way; with fewer clients it is not saturated
 ATTEMPTS = 3  # at a round in which either run is invalid
-POISSON = 4  # windows of perf_analyzer's in one: arrivals at random differ by more than it takes for stable in shorter ones
-SHARE = 0.5  # of the measured capacity, for the open loops: the queue is no lottery there
+POISSON = 4  # of perf_analyzer's windows make one: random arrivals differ too much for it to call shorter ones stable
+SHARE = 0.5  # of the measured capacity, for the open loops: the queue is not a lottery there
 WAIT_NS = 10_000_000_000
 LIMIT_NS = 100_000_000
 Submit = Callable[[int], Future[Any]]
@@ -174,7 +174,7 @@ def _pair(
     *,
     theirs_first: bool = False,
 ) -> Pair:
-    """Run one after the other, in turns, as whoever is first meets another host than whoever is second. ToolMissing.
+    """Run one after the other, in turns, because whoever is first meets another host than whoever is second. ToolMissing.
 
     If either is invalid both are run again, and the last attempt stands.
     """
@@ -213,7 +213,7 @@ def _submit(deployment: Any) -> Submit:
 
 
 def _arrivals(opinion: Opinion) -> Schedule:
-    """Return when LoadGen sent, as a schedule: the same arrivals for ours, so that chance is no difference."""
+    """Return when LoadGen sent, as a schedule: the same arrivals for ours, so that chance makes no difference."""
     assert opinion.samples is not None
     return Schedule(opinion.samples.sent_ns, f"LoadGen's own: {opinion.asked}")
 
