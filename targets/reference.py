@@ -22,6 +22,8 @@ from batchproof.targets.witness_model import CLAIMS, witnessed
 class ReferenceTarget:
     """Deploys the witness, or any torch module, on a `Batcher`."""
 
+    deploys_at_once = 8
+
     def __init__(self) -> None:
         claims = {**CLAIMS, "torch": find_spec("torch") is not None}
         self.info = TargetInfo("reference", __version__, "reference", sight="witness", claims=claims)

@@ -43,6 +43,7 @@ def served(judging):
     return ask
 
 
+@pytest.mark.models(CONFIG)
 @pytest.mark.parametrize("rule", [pytest.param(rule, marks=pytest.mark.rule(rule.id), id=rule.id) for rule in LINTED])
 def test_lint(served, judge, rule):
     """The configuration that the target serves keeps each rule about configurations"""
@@ -50,6 +51,7 @@ def test_lint(served, judge, rule):
 
 
 @pytest.mark.rule("CFG-SERVER-001")
+@pytest.mark.models(CONFIG)
 def test_served_as_deployed(served, judge):
     """The server reports the batching values that it was given"""
     judge(served())

@@ -19,6 +19,7 @@ APART_NS = 60 * MS
 
 
 @pytest.mark.rule("PERF-DELAY-001")
+@pytest.mark.models(*NAMES)
 def test_batching_costs_the_delay(loads, judge):
     """A lone request takes at most the queue delay longer than without batching, and no longer without a delay"""
 
@@ -32,6 +33,7 @@ def test_batching_costs_the_delay(loads, judge):
 
 
 @pytest.mark.rule("PERF-ORACLE-001")
+@pytest.mark.models(CONFIG)
 def test_as_fast_as_simulated(loads, judge, seed):
     """At 0.6 of its capacity, a batcher's mean latency is at most 1.15 times that of the simulated schedule"""
 

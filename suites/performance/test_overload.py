@@ -16,6 +16,7 @@ ENDS_NS = BEGINS_NS + 14 * FULL_NS
 
 
 @pytest.mark.rule("PERF-OVERLOAD-001")
+@pytest.mark.models(LIMITED)
 def test_overload_is_survived(loads, judge):
     """At twice its capacity a batcher serves 0.8 of it, refuses the rest at once, and is as quick again afterwards"""
 
@@ -33,6 +34,7 @@ def test_overload_is_survived(loads, judge):
 
 
 @pytest.mark.rule("PERF-ISOLATION-001")
+@pytest.mark.models(CONFIG, SINGLE)
 def test_the_neighbour_is_spared(loads, judge):
     """During a spike on another model, a model's median latency is at most 1.5 times what it was before"""
     model = loads.model(CONFIG)

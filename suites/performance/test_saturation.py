@@ -17,12 +17,14 @@ def saturated(judging, loads):
 
 
 @pytest.mark.rule("PERF-LIMIT-001")
+@pytest.mark.models(CONFIG)
 def test_limit_is_reached(saturated, judge):
     """A saturated batcher serves at least 0.8 times the rows per second that lone full batches allow"""
     judge(saturated())
 
 
 @pytest.mark.rule("PERF-SWEEP-001")
+@pytest.mark.models(*SIZES)
 def test_larger_batches_pay(loads, judge):
     """The best of at least three values of max_batch_size serves at least 1.1 times as much as the smallest"""
 
@@ -35,12 +37,14 @@ def test_larger_batches_pay(loads, judge):
 
 
 @pytest.mark.rule("PERF-STEADY-001")
+@pytest.mark.models(CONFIG)
 def test_throughput_lasts(saturated, judge):
     """The last third of a run is at least 0.8 times as fast as the first third"""
     judge(saturated())
 
 
 @pytest.mark.rule("PERF-FAIR-001")
+@pytest.mark.models(CONFIG)
 def test_nobody_is_starved(saturated, judge):
     """Among equal clients of a saturated batcher, each is served at least half as often as the average"""
     judge(saturated())

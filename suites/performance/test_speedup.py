@@ -4,7 +4,7 @@ import statistics
 
 import pytest
 
-from batchproof.suites.performance.rounds import rounds
+from batchproof.suites.performance.rounds import CONFIG, rounds
 
 
 @pytest.fixture
@@ -21,12 +21,14 @@ def trial(judging, loads):
 
 
 @pytest.mark.rule("PERF-SANITY-001")
+@pytest.mark.models(CONFIG)
 def test_naive_is_sane(trial, judge):
     """One request at a time gives a positive rate, a median below 10 s and p99 at or above the median"""
     judge(trial())
 
 
 @pytest.mark.rule("PERF-SPEEDUP-001")
+@pytest.mark.models(CONFIG)
 def test_batching_pays(trial, judge):
     """Batched throughput is at least 1.05 times the throughput of one request at a time"""
     judge(trial())

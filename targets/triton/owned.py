@@ -18,6 +18,7 @@ EXIT_S = 5
 ENDING_S = 2.0  # a server that does not answer may be about to end: how it ended says more
 SHM_NEEDED = 64 << 20  # bytes; each instance of a Python model takes a megabyte
 CACHE_BYTES = 16 << 20
+LOADS_AT_ONCE = 8  # a Python model takes 1.5 s until it serves, and a third of that of a processor
 SHM_FULL = (
     "the server's shared memory is full: free some of /dev/shm, or, for triton-docker, give more with the option shm=512m"
 )
@@ -68,6 +69,8 @@ class Server(Protocol):
 
 class OwnTriton(TritonTarget):
     """A Triton that is ours: its end is noticed, its log is read, and it ends with us."""
+
+    deploys_at_once = LOADS_AT_ONCE
 
     def __init__(self, start: Callable[[], Server], reached: str) -> None:
         self._start = start
@@ -153,6 +156,7 @@ def flags(**more: str) -> list[str]:
     """Return the server's options that are the same wherever it runs, then `more`: `grpc_port="1"` -> `--grpc-port=1`."""
     return [
         "--model-control-mode=explicit",
+        f"--model-load-thread-count={LOADS_AT_ONCE}",
         f"--exit-timeout-secs={EXIT_S}",
         f"--cache-config=local,size={CACHE_BYTES}",
         *(f"--{name.replace('_', '-')}={value}" for name, value in more.items()),
