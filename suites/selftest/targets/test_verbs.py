@@ -18,6 +18,7 @@ from batchproof.targets.virtual import VirtualTarget
 
 ROOT = Path(str(files("batchproof")))
 VERDICTS = ("release", "log", "queued", "cancel", "statistics", "config_pbtxt", "pause", "resume", "kill_instance")
+ROOMS = ("fixtures", "load", "bench", "commands", "reports", "suites/config", "suites/conformance", "suites/performance")
 OPTIONAL = {
     *VERDICTS, "finish", "clock", "process_group", "close", "alive", "validate", "serve", "restart", "server_log",
     "deploys_at_once", "deploy_beside",
@@ -111,7 +112,7 @@ def test_the_search_finds() -> None:
     assert asked_for("if hasattr(deployment, 'clock'):\n    getattr(target, 'close', None)()") == {"clock", "close"}
 
 
-@pytest.mark.parametrize("room", ["fixtures", "load", "bench", "commands", "suites/config", "suites/performance"])
+@pytest.mark.parametrize("room", ROOMS)
 def test_nobody_else_asks(room: str) -> None:
     """Outside `targets/` every verb is there."""
     found = {path.name: asked_for(path.read_text(encoding="utf-8")) for path in (ROOT / room).rglob("*.py")}
