@@ -20,7 +20,7 @@ PUBLIC = {
     "batchproof.reference_batcher": (
         "Batcher BatcherConfig BatcherError Closed ConfigError Expired Invalid Oversize QueueFull QueuePolicy TensorSpec"
     ),
-    "batchproof.reports": "Report ReportError read",
+    "batchproof.reports": "BenchReport Report ReportError VERDICTS headline read read_bench",
 }
 ADAPTERS = ("targets/litserve.py", "docs/example_adapter.py")
 HEAVY = ("torch", "tritonclient", "litserve", "scipy", "pytest")
