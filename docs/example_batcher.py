@@ -1,4 +1,4 @@
-"""A batcher as many are written: one thread takes a request, waits for company, and calls the model."""
+"""A batcher as many people write it: one thread takes a request, waits for others, and calls the model."""
 
 import contextlib
 import queue
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Batcher:
-    """`submit(item)` gives a Future of this item's output; `model` takes a list of items and returns as many outputs."""
+    """`submit(item)` returns a Future of this item's output; `model` takes a list of items and returns as many outputs."""
 
     def __init__(self, model: Callable[[list[Any]], Sequence[Any]], max_batch_size: int, max_delay_s: float) -> None:
         self.model, self.max_batch_size, self.max_delay_s = model, max_batch_size, max_delay_s

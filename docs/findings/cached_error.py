@@ -3,7 +3,7 @@
     python cached_error.py [host:grpc_port [host:http_port [trials]]]
 
 Needs `pip install tritonclient[grpc]` and a Triton with the Python backend, --model-control-mode=explicit and a response
-cache (--cache-config=local,size=1048576, and --cache-directory where the caches are not in their usual place).
+cache (--cache-config=local,size=1048576, and --cache-directory if the caches are not in their usual place).
 Each trial sends one request to a model that fails once for each input, and then the same request again.
 """
 

@@ -3,9 +3,9 @@
     python cached_ordering.py [host:grpc_port [trials [seconds]]]
 
 Needs `pip install tritonclient[grpc]` and a Triton with the Python backend, --model-control-mode=explicit and a response
-cache (--cache-config=local,size=1048576, and --cache-directory where the caches are not in their usual place).
-Each trial loads a model anew and sends, each after the answer to the last: A, A again (a hit), B, A again, C.
-A request without an answer after so many seconds is given up. Those that are stuck stay so: end the server afterwards.
+cache (--cache-config=local,size=1048576, and --cache-directory if the caches are not in their usual place).
+Each trial loads the model again and sends A, A again (a hit), B, A again and C, each after the answer to the last one.
+It gives up on a request after that many seconds. Requests that are stuck stay stuck, so stop the server afterwards.
 """
 
 import json

@@ -2,7 +2,7 @@
 
     python closed_loop.py [host:grpc_port [host:metrics_port [clients ...]]]
 
-So many clients send their next request when the last one is answered, for 3 s; every batch takes 20 ms in the model.
+Each client sends its next request when the last one is answered, for 3 s. Every batch takes 20 ms in the model.
 """
 
 import sys

@@ -2,7 +2,7 @@
 
     python idle_instance.py [host:grpc_port [host:metrics_port [trials]]]
 
-Each trial sends 13 requests at once; every batch takes 20 ms in the model. Four executions are due, so 80 ms and a little.
+Each trial sends 13 requests at once. Every batch takes 20 ms in the model, so four executions take little over 80 ms.
 """
 
 import time

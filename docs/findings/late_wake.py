@@ -5,8 +5,8 @@
 Needs `pip install tritonclient[grpc]` and a Triton with the Python backend and --model-control-mode=explicit.
 The queue delay is 100 ms and the model is idle, so each request should be answered after 100 ms.
 Each trial first has one request that leaves the queue without being executed: it times out, or its client cancels it.
-Then `next` is sent, and when it is answered `after`.
-The last setting has it only once, before all trials; its requests, as those of the one before, may wait for 300 ms.
+Then `next` is sent, and `after` when `next` is answered.
+The last setting does this only once, before all trials. In the last two settings, requests may wait for 300 ms.
 """
 
 import json

@@ -2,8 +2,8 @@
 
     python overload.py [host:grpc_port [host:metrics_port [seconds]]]
 
-Twice as many requests as the model can serve, with and without max_queue_size; every batch of up to 4 takes 40 ms in the
-model, so 100 rows a second are its capacity.
+It sends twice as many requests as the model can serve, with and without max_queue_size. Every batch of up to 4 rows takes
+40 ms in the model, so its capacity is 100 rows a second.
 """
 
 import sys

@@ -4,7 +4,7 @@ Needs `pip install tritonclient[grpc]` and a Triton with the Python backend and 
 
     python partial_batch.py [host:grpc_port [host:metrics_port [trials [head_ms]]]]
 
-Each trial holds the only instance with a plug, queues 12 requests one after the other, and sees what batches they leave in.
+Each trial holds the only instance with a plug, queues 12 requests one by one, and records the batches that they leave in.
 The batch limit is 4, so 4 4 4 is right. head_ms: how long the first of these batches takes in the model.
 """
 

@@ -1,10 +1,10 @@
-"""Shows a server that dies of a pause while a Python model executes, and a model that does not come back (docs/findings.md).
+"""Shows a server that a pause kills while a Python model executes, and a model that does not come back (docs/findings.md).
 
     python pause.py PID [host:grpc_port [pauses [seconds]]]
 
-Needs `pip install tritonclient[grpc]` and a Triton with the Python backend and --model-control-mode=explicit on this host,
-whose process group leader is PID: it is stopped (SIGSTOP) and continued (SIGCONT), as `docker pause` and a virtual machine
-that is moved do. The model works for 400 ms a batch. With 0 pauses its process is killed instead, and asked for five times.
+Needs `pip install tritonclient[grpc]` and a Triton with the Python backend and --model-control-mode=explicit on this host.
+PID is the leader of its process group, which is stopped (SIGSTOP) and continued (SIGCONT), as by `docker pause` or when a
+virtual machine is moved. The model takes 400 ms a batch. With 0 pauses, its process is killed, and five requests are sent.
 """
 
 import json

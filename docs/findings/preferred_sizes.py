@@ -1,4 +1,4 @@
-"""Shows batches that are not of a preferred size, or not of the largest one (docs/findings.md).
+"""Shows batches that do not have a preferred size, or not the largest one (docs/findings.md).
 
     python preferred_sizes.py [host:grpc_port [host:metrics_port [trials]]]
 
