@@ -32,7 +32,7 @@ def base(name: str) -> str:
 
 @pytest.fixture
 def served(judging):
-    """The configuration that the target says it serves, beside the one that it was told."""
+    """The configuration that the target says it serves, beside the one that it was given."""
 
     def ask() -> ServedConfig:
         deployment = judging.deployment(CONFIG)
