@@ -154,7 +154,8 @@ def latency_within(latency_ns: Ints, budget_ns: int, percent: float = 99.0, conf
     late = latency_ns > budget_ns
     typical_ns = nearest_rank(latency_ns, percent)
     tau = max(integrated_time(late), integrated_time(latency_ns > typical_ns))
-    return decide(intervals.share(int(late.sum()), len(latency_ns), tau, confidence), at_most(1 - percent / 100))
+    allowed = round(1 - percent / 100, 12)  # so that a report says 0.01
+    return decide(intervals.share(int(late.sum()), len(latency_ns), tau, confidence), at_most(allowed))
 
 
 def agrees(values: Sequence[float], expected: float, confidence: float, tolerance: float = 0.0) -> Decision:

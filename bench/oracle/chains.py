@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from batchproof.bench.oracle.poisson import Floats, at_least, capped, stationary
+from batchproof.bench.oracle.poisson import Floats, capped, stationary, survival
 from batchproof.bench.oracle.theory import S, greedy_mean_ns, stable
 
 LEGENDRE: Callable[[int], tuple[Floats, Floats]] = np.polynomial.legendre.leggauss
@@ -131,7 +131,7 @@ def _window(lam: float, size: int, waiting: int, lengths_ns: Floats, weights: Fl
     """A window of one of `lengths_ns` [k] with `weights` [k] that `waiting` requests are in from the start."""
     missing = size - waiting
     joined = weights @ capped(lam * lengths_ns, missing)
-    reach = weights @ at_least(lam * lengths_ns, missing + 1)[:, 1:]
+    reach = weights @ survival(lam * lengths_ns, missing + 1)[:, 1:]
     sizes = np.zeros(size)
     sizes[waiting - 1 :] = joined
     return _Window(sizes, float(reach.sum()) / lam, float(reach @ (waiting + np.arange(missing))) / lam)

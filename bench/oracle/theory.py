@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from math import ceil
 
-from batchproof.bench.oracle.poisson import at_least
+from batchproof.bench.oracle.poisson import survival
 
 S = 1e9  # ns in a second
 
@@ -115,7 +115,7 @@ def window(rate: float, max_batch: int, delay_ns: float) -> Window:
 
     With N ~ Poisson(lambda D): E[B] = 1 + sum_{j<M} P(N >= j); E[wait] = 1/lambda sum_{j<M} j P(N >= j) / E[B].
     """
-    reach = at_least(rate * delay_ns / S, max_batch)  # P(N >= j), j = 0 .. M-1
+    reach = survival(rate * delay_ns / S, max_batch)  # P(N >= j), j = 0 .. M-1
     mean = 1 + float(reach[1:].sum())
     waits = sum(j * float(reach[j]) for j in range(1, max_batch))
     return Window(mean, waits * S / rate / mean, float(reach[max_batch - 1]))

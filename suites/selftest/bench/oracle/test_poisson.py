@@ -16,7 +16,7 @@ def test_probabilities_are_scipy_s(mean: float) -> None:
     law, j = stats.poisson(np.asarray(mean)[..., None]), np.arange(12)
 
     assert np.allclose(poisson.pmf(mean, 12), law.pmf(j), rtol=1e-9, atol=0)
-    assert np.allclose(poisson.at_least(mean, 12), law.sf(j - 1), rtol=1e-9, atol=0)
+    assert np.allclose(poisson.survival(mean, 12), law.sf(j - 1), rtol=1e-9, atol=0)
     assert np.allclose(poisson.capped(mean, 11), np.where(j == 11, law.sf(10), law.pmf(j)), rtol=1e-9, atol=0)
     assert np.allclose(poisson.capped(mean, 11).sum(axis=-1), 1)
     assert np.all(poisson.capped(mean, 0) == 1)
