@@ -265,7 +265,7 @@ def test_the_worst_of_some_answers() -> None:
 
 def test_a_schema_allows_three_answers() -> None:
     """And the empty word, where nothing was judged."""
-    schema = json.loads((files("batchproof") / "reports" / "schema" / "bench.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((files("batchproof") / "reports" / "formats" / "bench.schema.json").read_text(encoding="utf-8"))
     allowed = schema["$defs"]["measurement"]["properties"]["verdict"]["enum"]
 
     assert sorted(allowed) == sorted(["", *get_args(gates.Answer)])
