@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -63,3 +64,37 @@ def test_a_refusal_is_one_line_on_standard_error(capsys: pytest.CaptureFixture[s
     assert refuse("no such file") is ExitStatus.MISUSE
     assert refuse("no server", ExitStatus.UNAVAILABLE) is ExitStatus.UNAVAILABLE
     assert capsys.readouterr() == ("", "batchproof: no such file\nbatchproof: no server\n")
+
+
+ENDS = ("exit", "_exit", "Exit", "SystemExit")
+
+
+def literals(source: str) -> list[str]:
+    """Return where a module states an exit status as a number: 75 or 130 anywhere, or any number that it ends with."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value in (75, 130):
+            found.append(f"line {node.lineno}: {node.value}")
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ENDS:
+            found += [f"line {node.lineno}: {ast.unparse(node)}" for one in node.args if isinstance(one, ast.Constant)
+                      and type(one.value) is int]
+    return found
+
+
+def test_a_literal_status_is_found() -> None:
+    """The finder finds what it is there for, and nothing else."""
+    assert literals("return_value = 1 if wrong else 75") == ["line 1: 75"]
+    assert literals("sys.exit(3)\nraise SystemExit(1)\nraise typer.Exit(ExitStatus.FINE)") == [
+        "line 1: sys.exit(3)", "line 2: SystemExit(1)",
+    ]
+
+
+def test_no_exit_status_is_a_literal_number() -> None:
+    """Outside the table, nobody ends a command with a number of their own."""
+    rooms = [path.parent for path in ROOT.glob("*/__init__.py") if path.parent.name != "suites"]
+    sources = [*ROOT.glob("*.py"), *(path for room in rooms for path in room.rglob("*.py"))]
+    found = {path.name: literals(path.read_text(encoding="utf-8")) for path in sources if path.name != "exit_status.py"}
+
+    assert len(found) > 100
+
+    assert {name: places for name, places in found.items() if places} == {}
