@@ -1,4 +1,4 @@
-"""A Future that is cheap to make: for most requests a callback waits, or nobody until the answer is there.
+"""A Future that is cheap to make: most requests have a callback, or a thread that asks only when the answer is there.
 
 The standard Future makes itself a Condition, which costs more than everything else that is done for a request. This one
 makes only the lock, and puts a Condition around it when a thread waits. All the rest is the standard Future's own code.
@@ -22,7 +22,7 @@ class Unwatched(RLock):  # type: ignore[misc]
     __slots__ = ()
 
     def notify_all(self) -> None:
-        """Nobody waits."""
+        """Do nothing: no thread waits."""
 
 
 class LightFuture(Future[Tree]):

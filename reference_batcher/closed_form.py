@@ -1,10 +1,9 @@
 """The simulator's quick path: the dynamic batcher's next batch, computed from the arrivals without asking the core.
 
-This is the one place outside `core` that states when a batch leaves, and it does so only for configurations in which that is
-a formula: a size, a delay and a number of instances, and requests of one row that are in time for ever. It is kept because
-the searches behind `bench tune` and the oracle simulate hundreds of millions of requests of exactly this kind, and it is
-ten to twenty times as fast as the core. A property in the selftests compares it with the core to the nanosecond, on random
-configurations and arrivals.
+This is the one place outside `core` that states when a batch leaves. It does so only where that is a formula: a size, a
+delay and a number of instances, and requests of one row without a queue timeout. It is kept because `tune`, the oracle and
+the theory simulate many millions of requests of exactly this kind, and it is ten to forty times as fast as the core. A
+property in the selftests compares the two to the nanosecond, on random configurations and arrivals.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ class Entry:
 
     rows: how many rows it adds to a batch. queued_ns: when it arrived. item: the shell's own record of the request, which no
     core looks at. priority: the level that the request asks for (0: none). timeout_ns: the queue timeout that it asks for
-    (0: none). shape: only requests of equal shape may share a batch.
+    (0: none). shape: only requests of equal shape may share a batch. A discipline that must know more about a request (a
+    correlation ID, a number of tokens) adds a field with a default.
     """
 
     rows: int

@@ -17,7 +17,7 @@ from .decisions import Entry
 
 @dataclass(slots=True)
 class Head:
-    """The requests at the front of the queue that fit into one batch, as far as somebody has looked.
+    """The requests at the front of the queue that fit into one batch, as far as the core has looked.
 
     rows: of all of them. oldest_ns: when the oldest of them was queued. ready: how many of them may leave without waiting
     for company (0: none). grows: whether a newcomer may join them.
