@@ -1,4 +1,4 @@
-"""Commands that prepare what others need: witness, image build, new rule."""
+"""Commands that prepare what others need: witness, image build, new rule and adapter."""
 
 from __future__ import annotations
 
@@ -55,3 +55,14 @@ def new_rule(
     from batchproof.commands.new.rule import print_new_rule
 
     end(print_new_rule(area, checkout))
+
+
+@news.command("adapter", epilog=help_text("new"))
+def new_adapter(
+    name: Annotated[str, typer.Argument(help="Of the batcher: small letters, digits and underscores.")],
+    folder: Annotated[Path, typer.Option(help="Where the files go.")] = Path(),
+) -> None:
+    """Write an adapter that runs, a stand-in for the batcher behind it, and a test. Say what is still missing."""
+    from batchproof.commands.new.adapter import print_new_adapter
+
+    end(print_new_adapter(name, folder))

@@ -22,7 +22,7 @@ PUBLIC = {
     ),
     "batchproof.reports": "BenchReport Report ReportError VERDICTS headline read read_bench",
 }
-ADAPTERS = ("targets/litserve.py", "docs/example_adapter.py")
+ADAPTERS = ("targets/litserve.py", "commands/new/skeleton/example_adapter.py")
 HEAVY = ("torch", "tritonclient", "litserve", "scipy", "pytest")
 
 

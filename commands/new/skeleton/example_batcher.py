@@ -35,7 +35,7 @@ class Batcher:
     def _run(self, items: list[object], futures: list[Future[Any]]) -> None:
         try:
             outputs = self.model(items)
-        except Exception as error:  # noqa: BLE001 - whatever the model raises belongs to the whole batch
+        except Exception as error:
             for future in futures:
                 future.set_exception(error)
             return

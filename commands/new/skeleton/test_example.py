@@ -1,0 +1,15 @@
+"""The batcher of `example_batcher.py` is judged by CORE: what every dynamic batcher owes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+
+def test_it_is_conformant_to_core(tmp_path: Path) -> None:
+    """Exit status 0; else the failures, with their pictures, stand in what was printed."""
+    check = [sys.executable, "-m", "batchproof", "check", "--profile=CORE", f"--report={tmp_path}"]
+    target = "--target=example_adapter:Example"
+
+    run = subprocess.run([*check, target], cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+
+    assert run.returncode == 0, run.stdout + run.stderr

@@ -1,0 +1,71 @@
+"""`batchproof new adapter` under test: what it writes runs as it is, and it never writes over anything."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from batchproof.commands.new.adapter import SKELETON, new_adapter, print_new_adapter
+from batchproof.exit_status import ExitStatus
+
+SOURCE = Path(str(files("batchproof.commands.new") / "skeleton"))
+PAGE = Path(__file__).parents[3] / "docs" / "adapters.md"
+
+
+def test_it_runs_as_it_is(tmp_path: Path) -> None:
+    """Under another name, the skeleton's own target is judged, and nothing in it is called example any more."""
+    written = new_adapter("my_queue", tmp_path)
+
+    command = [sys.executable, "-m", "batchproof", "check", "--target=my_queue_adapter:MyQueue", "--rules=DB-SIZE-002"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False, env=os.environ)
+
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "my_queue 1.0" in run.stdout
+    assert [path.name for path in written if "xample" in path.read_text(encoding="utf-8")] == []
+
+
+def test_under_the_name_of_the_example_it_is_the_example(tmp_path: Path) -> None:
+    """The files of the skeleton are the source."""
+    written = new_adapter("example", tmp_path)
+
+    assert [path.read_text() for path in written] == [(SOURCE / part.format("example")).read_text() for part in SKELETON]
+
+
+@pytest.mark.skipif(not PAGE.is_file(), reason="no docs here: the documentation is not installed")
+def test_the_page_shows_the_example() -> None:
+    """docs/adapters.md has the adapter word for word, in at most 40 lines."""
+    adapter = (SOURCE / "example_adapter.py").read_text(encoding="utf-8")
+
+    assert f"```python\n{adapter}```" in PAGE.read_text(encoding="utf-8")
+    assert len(adapter.splitlines()) <= 40
+
+
+@pytest.mark.parametrize("name", ["My", "1st", "a-b", "a/b", "..", "", "a__b", "class.x"])
+def test_a_name_that_is_no_module(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """It is refused, and nothing is written."""
+    assert print_new_adapter(name, tmp_path) is ExitStatus.MISUSE
+    assert "use small letters" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_there_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One of the files is there already: none is written."""
+    (tmp_path / "test_mine.py").write_text("mine", encoding="utf-8")
+
+    assert print_new_adapter("mine", tmp_path) is ExitStatus.MISUSE
+
+    assert "test_mine.py is there already" in capsys.readouterr().err
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"test_mine.py": "mine"}
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file stands in the way: one message, which names it."""
+    (tmp_path / "file").touch()
+
+    assert print_new_adapter("mine", tmp_path / "file" / "inner") is ExitStatus.UNAVAILABLE
+    assert f"cannot write {tmp_path}/file" in capsys.readouterr().err
