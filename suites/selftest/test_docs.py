@@ -108,13 +108,6 @@ def test_one_page_says_how_to_install() -> None:
     assert pages == ["README.md"]
 
 
-def test_the_example_is_shown_as_it_is() -> None:
-    """The page about adapters shows the whole example, word for word."""
-    example = (ROOT / "docs" / "example_adapter.py").read_text(encoding="utf-8")
-
-    assert f"{FENCE}python\n{example}{FENCE}" in (ROOT / "docs" / "adapters.md").read_text(encoding="utf-8")
-
-
 def test_every_page_is_in_an_index() -> None:
     """Each page and each result is linked from the README of its folder."""
     for folder in (ROOT / "docs", ROOT / "docs" / "results", ROOT / "docs" / "decisions"):
