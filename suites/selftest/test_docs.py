@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
-ROOMS = "bench|commands|docs|fixtures|host|load|reference_batcher|reports|stats|suites|targets"
+ROOMS = "bench|cli|commands|docs|fixtures|host|load|reference_batcher|reports|stats|suites|targets"
 MOST_WORDS = {"README.md": 2400, "docs/performance.md": 1500, "docs/load.md": 1000}
 INSTALLS = re.compile(r"pip install [^\n]*(?:batchproof(?!-)\b|'?\"?\.(?:\[|\s|$))")
 FENCE = "```"
