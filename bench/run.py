@@ -21,6 +21,7 @@ from batchproof.bench.calibration import Calibrate, calibrated
 from batchproof.bench.measurement import Bench, Price, Result
 from batchproof.bench.plan import MEASUREMENTS, Measurement, by_name
 from batchproof.bench.record import Record
+from batchproof.bench.tables.table import Table
 from batchproof.bench.view import View
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.announce import heard_by
@@ -182,9 +183,10 @@ class _Session:
     def _do(self, one: Measurement) -> None:
         self.view.begin(one.name, one.question)
         started = time.monotonic()
+        tables: tuple[Table, ...] = ()
         try:
             result = one.measure(self.bench, self.calibrate)
-            word = word_of(result)
+            word, tables = word_of(result), one.tables_of(result)
         except Skipped as skipped:
             word, result = "SKIPPED", Result.nothing(str(skipped))
         except TargetGone:
@@ -198,7 +200,7 @@ class _Session:
             result = replace(result, headline=headline_of(word, result))
         seconds = round(time.monotonic() - started, 3)
         self.words.append(word)
-        self.record.measurement(one.name, one.question, word, seconds, result, one.tables_of(result))
+        self.record.measurement(one.name, one.question, word, seconds, result, tables)
         self.view.end(one.name, word, seconds, result.headline)
 
     def _end(self, reason: str) -> ExitStatus:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
 from batchproof.bench import run as command
+from batchproof.bench.measurement import Result
 from batchproof.bench.measurements import cost
+from batchproof.bench.plan import Measurement
 from batchproof.bench.run import Options, run
+from batchproof.bench.tables.table import Table
 from batchproof.bench.view import View
 from batchproof.cli import app
 from batchproof.reports.formats import bench as report
@@ -67,6 +71,22 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     again = Options("virtual", quick=True, only="cost,static", price_per_hour=2, seed=5).command()
     assert found.header["command"] == again
     assert all(f" {word}" in again for word in arguments if word != "bench")
+
+
+def test_a_layout_that_breaks_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug in a table costs its measurement, and not the bench."""
+
+    def broken(_found: Any) -> Any:
+        raise ZeroDivisionError("a bug")
+
+    fine = Result(valid=True, headline="fine", found=Table("T", ("x",), ()))
+    one = Measurement("m", "why?", 1, 1, lambda *_: fine, broken)
+    monkeypatch.setattr(command, "MEASUREMENTS", (one,))
+
+    assert run(Options("virtual", quick=True, report=tmp_path), Console(file=io.StringIO())) == 1
+    (line,) = report.read(tmp_path).measurements
+    assert line["word"] == "ERROR"
+    assert "a bug" in line["headline"]
 
 
 def test_the_live_table() -> None:
