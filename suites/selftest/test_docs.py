@@ -82,7 +82,7 @@ def unknown_words(words: list[str]) -> list[str]:
 def missing_modules(text: str) -> list[str]:
     """Return the `room/file.ext` in a page's prose that do not exist."""
     named = re.findall(rf"`((?:{ROOMS})/[\w/.-]+\.(?:py|toml|md|json))`", prose(text))
-    return [path for path in named if not (ROOT / path).exists()]
+    return [path for path in named if not re.search("[A-Z]{2}", path) and not (ROOT / path).exists()]  # NAME is the reader's
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
