@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import typer.main
+from typer.testing import CliRunner
 
 from batchproof.cli import app
 
@@ -106,6 +107,16 @@ def test_one_page_says_how_to_install() -> None:
     pages = [path.relative_to(ROOT).as_posix() for path in PAGES if INSTALLS.search(path.read_text(encoding="utf-8"))]
 
     assert pages == ["README.md"]
+
+
+def test_the_failure_in_the_readme_is_real(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The README shows what the recorded evidence of F-2026-02 shows when it is judged again."""
+    (shown,) = re.findall(rf"{FENCE}\n(FAIL .*?){FENCE}", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+
+    monkeypatch.chdir(ROOT)
+    result = CliRunner().invoke(app, ["check", "--replay", "docs/findings/f-2026-02.zip"])
+
+    assert (result.exit_code, shown in result.output) == (1, True)
 
 
 def test_every_page_is_in_an_index() -> None:
