@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from batchproof.reports.formats.report import FILE, FORMAT, Report, read
+from batchproof.reports.formats.report import FORMAT, Report
 from batchproof.reports.headline import headline
 from batchproof.reports.junit import to_junit
 from batchproof.reports.markdown import to_markdown
@@ -30,12 +30,11 @@ def to_json(report: Report) -> dict[str, Any]:
     }
 
 
-def write_all(folder: str | Path) -> list[Path]:
-    """Read `report.jsonl` in a folder and write report.json, junit.xml and summary.md beside it; ReportError as `read`.
+def write_all(report: Report, folder: str | Path) -> list[Path]:
+    """Write report.json, junit.xml and summary.md into the folder of a report; OSError if one cannot be written.
 
-    All are made before the first is written, so that a failure leaves no mixture of old and new.
+    All texts are made before the first is written, so that a defect in one of them leaves the old files alone.
     """
-    report = read(Path(folder) / FILE)
     texts = {
         "report.json": json.dumps(to_json(report), indent=2) + "\n",
         "junit.xml": to_junit(report),

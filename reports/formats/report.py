@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -113,8 +114,13 @@ class ReportWriter:
             self._entries = EntryWriter(folder / FILE, NAME, awake=awake)
 
     def header(self, **fields: Any) -> None:
-        """Write the first line."""
-        self._entries.header(**fields)
+        """Write the first line; ReportFolderError if that is impossible."""
+        with prepared(self.folder, "report"):
+            try:
+                self._entries.header(**fields)
+            except OSError:
+                self.close()
+                raise
 
     def attempt(self, **fields: Any) -> None:
         """Write one attempt at a rule."""
@@ -128,6 +134,11 @@ class ReportWriter:
     def footer(self, exit_status: int, complete: bool, reason: str) -> None:
         """Write the last line: without it the report is truncated."""
         self._entries.footer(exit_status, complete=complete, reason=reason, counts=dict(self.counts))
+
+    def close(self) -> None:
+        """End without a footer, for a report that cannot be written: it stays truncated."""
+        with contextlib.suppress(OSError):  # closing writes again what could not be written
+            self._entries.close()
 
     def bundle(self, content: bundle.Bundle, failure: str) -> None:
         """Write what `check --replay` needs to judge again, under the name that `bundle.name` gives."""

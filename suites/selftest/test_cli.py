@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -22,6 +23,9 @@ from batchproof.cli import app
 from batchproof.fixtures.judging.catalogue import profiles, rules
 from batchproof.fixtures.judging.declarations import DeclarationError, known_issues, with_claims
 from batchproof.reports import read
+from batchproof.reports.formats import report
+from batchproof.reports.formats.jsonl import EntryWriter
+from batchproof.reports.formats.report import ReportWriter
 from batchproof.targets import resolve
 from batchproof.targets.protocol import TargetError
 
@@ -200,6 +204,78 @@ def test_unwritable_report_folder(tmp_path: Path, capfd: pytest.CaptureFixture[s
     assert status == 4
     assert "cannot write a report into" in one_message(err)
     assert "DB-SIZE-001" not in out
+
+
+@pytest.mark.parametrize("part", ["header", "attempt", "result", "footer"])
+def test_a_full_disk_is_not_green(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    """A report that cannot be written ends the run with exit 4 and one message, although every rule passes."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ReportWriter if part != "header" else EntryWriter, part, full)
+    judge = ["--target", "virtual", "--rules", "DB-SIZE-001,DB-SIZE-002", "--patience", "quick"]
+
+    status, out, err = invoke(capfd, "check", *judge, "--report", tmp_path)
+
+    (message,) = [line for line in (out + err).splitlines() if line.endswith("choose another --report")]
+    assert status == 4
+    assert "No space left on device" in message
+    assert str(tmp_path) in message
+    assert message.startswith("NO VERDICT: the report in ") == (part != "header")
+    assert out.count("not judged: the report cannot be written") == (part in ("attempt", "result"))
+    assert not [word for word in ("\nCONFORMANT", "The report is in", "Traceback", "interrupted") if word in out + err]
+
+
+def test_a_summary_that_cannot_be_written_is_not_green(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """When report.jsonl has found room, and a document that is derived from it has not, the run ends with exit 4."""
+    (tmp_path / "summary.md").symlink_to("/dev/full")
+
+    status, out, _ = invoke(capfd, "check", "--target", "virtual", "--rules", "DB-SIZE-001", "--report", tmp_path)
+
+    assert status == 4
+    assert f"NO VERDICT: the report in {tmp_path} cannot be written: No space left on device; " in out
+    assert "The report is in" not in out
+
+
+def test_a_report_that_cannot_be_read_back_is_not_green(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report that contradicts itself, as when two runs write into one folder, ends the run with exit 4."""
+    footer = ReportWriter.footer
+    monkeypatch.setattr(ReportWriter, "footer", lambda self, *about: (self.header(), footer(self, *about))[1])
+
+    status, out, _ = invoke(capfd, "check", "--target", "virtual", "--rules", "DB-SIZE-001", "--report", tmp_path)
+
+    assert status == 4
+    assert f"NO VERDICT: the report cannot be read back: {tmp_path}/report.jsonl: line 4: a second header; " in out
+    assert "The report is in" not in out
+
+
+def test_with_plain_pytest_a_lost_report_is_not_green_either(tmp_path: Path) -> None:
+    """Plain pytest ends with 4 as well, and says why."""
+    (tmp_path / "summary.md").symlink_to("/dev/full")
+    suite = ["-p", "no:cacheprovider", "--pyargs", "batchproof.suites.conformance", "--target", "virtual"]
+    command = [sys.executable, "-m", "pytest", *suite, "--bp-rules", "DB-SIZE-001", f"--bp-report={tmp_path}"]
+
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENT, check=False)
+
+    assert run.returncode == 4, run.stdout + run.stderr
+    assert f"NO VERDICT: the report in {tmp_path} cannot be written: No space left on device; " in run.stdout
+
+
+def test_a_run_reads_its_report_once(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was written is read back once, for the documents and for the sentence at the end."""
+    entries, names = report.entries, list[str]()
+    monkeypatch.setattr(report, "entries", lambda raw, name: (names.append(name), entries(raw, name))[1])
+
+    invoke(capfd, "check", "--target", "virtual", "--rules", "DB-SIZE-001", "--report", tmp_path)
+
+    assert names == ["report"]
 
 
 @pytest.mark.parametrize(

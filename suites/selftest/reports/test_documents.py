@@ -71,7 +71,7 @@ def test_summary_escapes_hostile_text(verdict: str) -> None:
 
 def test_write_all_leaves_three_documents(tmp_path: Path) -> None:
     """report.json, junit.xml and summary.md stand beside report.jsonl and can be read back."""
-    paths = write_all(write(tmp_path, *LINES))
+    paths = write_all(read(write(tmp_path, *LINES)), tmp_path)
     assert [path.name for path in paths] == ["report.json", "junit.xml", "summary.md"]
     assert json.loads(paths[0].read_text(encoding="utf-8"))["counts"] == COUNTS
     assert parsed(paths[1].read_text(encoding="utf-8")).get("tests") == "8"
