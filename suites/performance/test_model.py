@@ -60,7 +60,7 @@ def _throughput(judging, model, image, device):
     def load(clients, requests):
         return closed_loop(lambda _number: deployment.submit(image), clock, clients, requests=requests, wait_ns=wait_ns)
 
-    pairs = [(load(1, 8), load(16, 32)) for _ in range(3)]
+    pairs = [(load(1, 4), load(16, 16)) for _ in range(3)]
     deployment.close()
     naive, batched = (sorted(one.throughput for one in side)[1] for side in zip(*pairs, strict=True))
     return {

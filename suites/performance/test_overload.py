@@ -47,7 +47,7 @@ def test_the_neighbour_is_spared(loads, judge):
             before, during, _ = loads.open(
                 Part("before", model, every(LONE_NS, 15)),
                 Part("during", model, every(LONE_NS, 15, 15 * LONE_NS)),
-                Part("spike", other, every(ONE_NS // 2, 24, 15 * LONE_NS - MS)),
+                Part("spike", other, every(ONE_NS // 2, 16, 15 * LONE_NS - MS)),
             )
             yield from (before, during)
 
