@@ -79,7 +79,7 @@ def lint(configs: Annotated[list[Path], typer.Argument(help="config.pbtxt files.
 @app.command(epilog=help_text("mutants"))
 def mutants(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page of docs/ that holds this.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page of docs/ that shows this.")] = False,
     strength: Annotated[
         bool, typer.Option("--strength", help="Instead, count the random schedules that it takes to notice each mutant.")
     ] = False,
@@ -98,7 +98,9 @@ def mutants(
 
 
 @app.command(epilog=help_text("report"))
-def report(folders: Annotated[list[Path], typer.Argument(help="Report folders, or folders that hold some.")]) -> None:
+def report(
+    folders: Annotated[list[Path], typer.Argument(help="Report folders, or folders that contain report folders.")],
+) -> None:
     """Print the reports of several targets side by side, as Markdown. It fails if one target is not conformant."""
     from batchproof.commands.report import print_reports
 

@@ -1,4 +1,4 @@
-"""Commands that measure: bench, tune, and the laboratory's."""
+"""Commands that measure: bench, tune, and those of the laboratory."""
 
 from __future__ import annotations
 
@@ -40,10 +40,12 @@ def bench(
 @app.command(epilog=help_text("tune"))
 def tune(
     target: Target = "reference",
-    slo_p99_ms: Annotated[float, typer.Option(help="The p99 that users are promised.")] = 100.0,
-    budget_ms: Annotated[float, typer.Option(help="How much of it the network and other queues may take.")] = 10.0,
+    slo_p99_ms: Annotated[float, typer.Option(help="The p99 that is promised to users.")] = 100.0,
+    budget_ms: Annotated[float, typer.Option(help="How much of that p99 the network and other queues may take.")] = 10.0,
     traffic: Annotated[str, typer.Option(help="poisson, bursty, on_off:peak=5, gamma:shape=0.1, a trace file.")] = "poisson",
-    rate: Annotated[float, typer.Option(help="Requests/s to hold [default: the most; for a trace, its own rate].")] = 0.0,
+    rate: Annotated[
+        float, typer.Option(help="Requests/s to serve [default: as many as possible; for a trace, its own rate].")
+    ] = 0.0,
     work: Annotated[str, typer.Option(help="The model under load: accelerator, mlp, text or image.")] = "accelerator",
     max_batch: Annotated[str, typer.Option(help="Batch sizes to try [default: 4,8,16,32,64,128].")] = "",
     max_delay_ms: Annotated[str, typer.Option(help="Queue delays to try [default: 0,1,2,5,10].")] = "",
@@ -56,7 +58,7 @@ def tune(
     _awake: Awake = False,
     seed: Seed = 1729,
 ) -> None:
-    """Find the configuration that serves most requests while the p99 stays under the objective less the budget."""
+    """Find the configuration that serves the most requests while the p99 stays under the objective minus the budget."""
     from batchproof.commands.tune import TuneOptions
     from batchproof.commands.tune import tune as search
 

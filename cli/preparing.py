@@ -11,7 +11,7 @@ from batchproof.cli import app
 from batchproof.cli.options import Base, end
 from batchproof.exit_status import help_text
 
-news = typer.Typer(no_args_is_help=True, help="Skeletons of what people add: see CONTRIBUTING.md.")
+news = typer.Typer(no_args_is_help=True, help="Write the skeleton of a rule or an adapter: see CONTRIBUTING.md.")
 app.add_typer(news, name="new")
 images = typer.Typer(no_args_is_help=True, help="Images for --target triton-docker.")
 app.add_typer(images, name="image")
@@ -59,7 +59,7 @@ def new_rule(
 
 @news.command("adapter", epilog=help_text("new"))
 def new_adapter(
-    name: Annotated[str, typer.Argument(help="Of the batcher: small letters, digits and underscores.")],
+    name: Annotated[str, typer.Argument(help="The batcher's name: lower-case letters, digits and underscores.")],
     folder: Annotated[Path, typer.Option(help="Where the files go.")] = Path(),
 ) -> None:
     """Write an adapter that runs, a stand-in for the batcher behind it, and a test. Say what is still missing."""

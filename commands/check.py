@@ -11,7 +11,7 @@ from batchproof.fixtures.run import run_suite
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What stands on the command line. Empty or None: the plugin's default."""
+    """The options of the command line. Empty or None: the plugin's default."""
 
     target: str
     profile: str = ""

@@ -1,9 +1,9 @@
 """Differential testing: one case on two targets, their timelines compared up to a stated equivalence.
 
 Two timelines are the same when every request has the same fate (answered, or refused for the same kind of reason) and the
-batches are the same: with one instance the same requests in the same order in the same sequence of batches, with several
-the same batches in any sequence. Between simulated targets the words of refusals, the moments and the counts are the same
-as well.
+batches are the same. With one instance, the batches must hold the same requests in the same order and run in the same
+sequence. With several instances, the same batches may run in any sequence. Between simulated targets, the wording of
+refusals, the times and the counts must be the same as well.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from batchproof.fixtures.evidence.timeline import Sent, Timeline
 from batchproof.targets.protocol import TargetError, UnknownTarget, Unsupported
 from batchproof.targets.verbs import FullTarget
 
-MEASURE_AGAIN = 3  # a difference between real targets has to show this often: a host that stalls shows it once
+MEASURE_AGAIN = 3  # times that a difference between real targets must appear: one that a stalled host causes appears once
 Batches = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
 class Divergence:
-    """The first place where two timelines part: what it is about, and what each of them says there."""
+    """The first place where two timelines differ: where it is, and what each timeline shows there."""
 
     where: str
     one: str
@@ -34,13 +34,13 @@ class Divergence:
 
 
 def divergence(one: Timeline, other: Timeline, *, exact: bool = False) -> Divergence | None:
-    """Return the first difference of two timelines of one case, or None. exact: words, moments and counts matter, too."""
+    """Return the first difference of two timelines of one case, or None. exact: wording, times and counts matter, too."""
     pairs = zip(_batches(one), _batches(other), strict=False)
     for number, (mine, theirs) in enumerate(pairs, 1):
         if mine != theirs:
             return Divergence(f"batch {number}", _words(mine), _words(theirs))
     if len(_batches(one)) != len(_batches(other)):
-        return Divergence("batches", f"{len(_batches(one))} of them", f"{len(_batches(other))} of them")
+        return Divergence("number of batches", str(len(_batches(one))), str(len(_batches(other))))
     for sent in one.requests:
         fates = _fate(one[sent.name], exact=exact), _fate(other[sent.name], exact=exact)
         if fates[0] != fates[1]:
@@ -57,7 +57,7 @@ def _fate(sent: Sent, *, exact: bool) -> str:
     fate = "answered" if sent.answered else sent.kind or "no answer"
     if not exact:
         return fate
-    return f"{fate} {sent.status} {sent.message}".rstrip() if sent.kind else f"{fate}{' with its own' * sent.echoed}"
+    return f"{fate} {sent.status} {sent.message}".rstrip() if sent.kind else f"{fate}{' with its own result' * sent.echoed}"
 
 
 def _inexact(one: Timeline, other: Timeline) -> Divergence | None:
@@ -70,7 +70,7 @@ def _inexact(one: Timeline, other: Timeline) -> Divergence | None:
         if back[0] != back[1]:
             return Divergence(sent.name, *(f"came back after {at:.3f} ms" for at in back))
     if one.statistics != other.statistics:
-        return Divergence("what is counted", str(one.statistics), str(other.statistics))
+        return Divergence("server counts", str(one.statistics), str(other.statistics))
     return None
 
 
@@ -118,12 +118,12 @@ def compare(names: Sequence[str], cases: Sequence[Case], save: Path) -> ExitStat
 
 
 def seeded(seed: int, count: int) -> list[Case]:
-    """Return the cases of these seeds: what leaves is decided by the configuration, not by who is fast."""
+    """Return the cases of these seeds. In each, the configuration decides what leaves, and not which target is faster."""
     return [gated_case(number) for number in range(seed, seed + count)]
 
 
 def _parted(targets: Sequence[FullTarget], case: Case) -> tuple[Case, Divergence, list[Timeline]] | None:
-    """Where the targets part, in the smallest case that could be made of it; None if they do not."""
+    """Return the difference in the smallest case that still shows it, or None if the targets agree."""
     simulated = all(target.simulated for target in targets)
     found = _once(targets, case, simulated=simulated)
     if not found:

@@ -1,4 +1,4 @@
-"""`batchproof lab`: the programs that check the checkers: oracle, generator, simulator, and how the host behaves.
+"""`batchproof lab`: the programs that check the instruments: oracle, load generator, simulator, host.
 
 Each verb prints what it measures.
 """
@@ -24,7 +24,7 @@ lab = typer.Typer(no_args_is_help=True, help="Check the instruments: oracle, loa
 
 
 class Receiver(str, Enum):
-    """As `load.punctuality.TARGETS`, and all of them."""
+    """The names in `load.punctuality.TARGETS`, or both."""
 
     null = "null"
     reference = "reference"
@@ -50,13 +50,13 @@ def theory(
 
 @lab.command(epilog=STATUSES)
 def oracle(
-    target: Annotated[str, typer.Option(help="As for check.")] = "reference",
-    base_ms: Annotated[float, typer.Option(min=0, max=60_000, help="What a batch takes, in ms.")] = 20.0,
-    row_ms: Annotated[float, typer.Option(min=0.001, max=60_000, help="What each row in it adds, in ms.")] = 2.0,
+    target: Annotated[str, typer.Option(help="The target, as for check.")] = "reference",
+    base_ms: Annotated[float, typer.Option(min=0, max=60_000, help="How long a batch without rows takes, in ms.")] = 20.0,
+    row_ms: Annotated[float, typer.Option(min=0.001, max=60_000, help="How much each row in it adds, in ms.")] = 2.0,
     seconds: Annotated[float, typer.Option(min=0.1, max=3600, help="How long each run is, in s.")] = 20.0,
     seed: Seed = 1729,
 ) -> None:
-    """Compare a target with what the simulator predicts of it."""
+    """Compare a target with what the simulator predicts for it."""
     with _one_message():
         from batchproof.bench.oracle.target_validation import print_table
 
@@ -86,7 +86,7 @@ def punctuality(
 def peers(
     quick: Annotated[bool, typer.Option("--quick", help="30 s instead of 4 minutes.")] = False,
     as_json: AsJson = False,
-    triton: Annotated[bool, typer.Option("--triton", help="The embedded Triton too, over gRPC.")] = False,
+    triton: Annotated[bool, typer.Option("--triton", help="Add the embedded Triton, over gRPC.")] = False,
 ) -> None:
     """Compare the reference batcher with the batchers that people use."""
     with _one_message():
@@ -112,8 +112,10 @@ def reference_speed(
 def second_opinions(
     target: Annotated[str, typer.Option(help="triton (the embedded one) or grpc://host:port.")] = "triton",
     quick: Annotated[bool, typer.Option("--quick", help="2 rounds of 5 s instead of 5 of 8 s.")] = False,
-    rounds: Annotated[int, typer.Option(min=0, help="How many rounds [default: as the form says].")] = 0,
-    seconds: Annotated[float, typer.Option(min=0, max=3600, help="How long each run is [default: likewise].")] = 0.0,
+    rounds: Annotated[int, typer.Option(min=0, help="How many rounds [default: 5, with --quick 2].")] = 0,
+    seconds: Annotated[
+        float, typer.Option(min=0, max=3600, help="How long each run is, in s [default: 8, with --quick 5].")
+    ] = 0.0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all figures to this file.")] = None,
 ) -> None:
     """Compare our load generator with others."""
@@ -128,7 +130,7 @@ def second_opinions(
 def simulator_speed(
     requests: Annotated[int, typer.Option(min=1, max=10_000_000, help="Requests in each simulation.")] = 200_000,
 ) -> None:
-    """Measure how many requests per second the simulator plays on one core."""
+    """Measure how many requests per second the simulator processes on one core."""
     with _one_message():
         from batchproof.bench.oracle.simulator_speed import print_table
 
@@ -137,7 +139,7 @@ def simulator_speed(
 
 @lab.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def awake(command: Annotated[list[str], typer.Argument(help="The command and its arguments.")]) -> None:
-    """Run a command while a virtual machine's processors are kept awake: exits as the command does."""
+    """Run a command while a virtual machine's processors are kept awake, and exit with its status."""
     from batchproof.host.awake import Unable, run_awake
 
     try:
@@ -149,13 +151,13 @@ def awake(command: Annotated[list[str], typer.Argument(help="The command and its
 
 
 def _status_of(verdicts: set[str]) -> ExitStatus:
-    """One FAIL fails it all; else one PASS is enough, since what is INCONCLUSIVE may be the host's."""
+    """One FAIL decides. Otherwise one PASS is enough, because an INCONCLUSIVE may be due to the host."""
     return ExitStatus.FAILED if "FAIL" in verdicts else ExitStatus.FINE if "PASS" in verdicts else ExitStatus.INCONCLUSIVE
 
 
 @contextmanager
 def _one_message() -> Iterator[None]:
-    """Say in one line what went wrong, and with which exit status; SIGTERM is treated as Ctrl-C, so that all is closed."""
+    """Turn an error into one line and an exit status. SIGTERM acts like Ctrl-C, so that everything is closed."""
     from batchproof.load.schedule import ScheduleError
     from batchproof.targets.protocol import TargetError, UnknownTarget, Unsupported
 

@@ -20,13 +20,13 @@ from batchproof.host.guard import end_with
 from batchproof.reference_batcher.mutants import Mutant, mutants
 from batchproof.reports import read
 
-FEW = 4  # of which the start of processes would take longer than it saves
+FEW = 4  # with fewer mutants, starting processes takes longer than it saves
 BAD = (str(Verdict.FAIL), str(Verdict.ERROR), str(Verdict.INCONCLUSIVE))
 
 
 @dataclass(frozen=True)
 class Row:
-    """One mutant: the rules that failed on it and what the first of them said, against what was declared."""
+    """One mutant: the rules that failed on it, what each of them said, and what was declared."""
 
     mutant: str
     what: str
@@ -37,7 +37,7 @@ class Row:
 
     @property
     def problem(self) -> str:
-        """Why this row is not as declared, or nothing."""
+        """Why this row is not as declared, or ""."""
         if set(self.killed_by) != set(self.declared):
             return f"killed by {', '.join(self.killed_by) or 'none'}, declared {', '.join(self.declared) or 'none'}"
         if self.declared and self.message not in self.said[self.declared[0]]:
@@ -46,7 +46,7 @@ class Row:
 
 
 def rows(watch: Callable[[str], object] = str) -> tuple[Row, ...]:
-    """Run everything, on as many processes as there are processors; `watch` is told each mutant's name when it is done."""
+    """Judge every mutant, with a process for each processor. `watch` is called with a mutant's name when it is done."""
     every = list(mutants().values())
     if len(every) < FEW:
         return tuple(_watched(map(_row, every), watch))
@@ -55,7 +55,7 @@ def rows(watch: Callable[[str], object] = str) -> tuple[Row, ...]:
 
 
 def pool() -> ProcessPoolExecutor:
-    """Return a process for each processor; they end with this one, however it ends."""
+    """Return a pool with a process for each processor. They end when this process ends, however it ends."""
     mine = (os.getpid(),)
     return ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn"), initializer=end_with, initargs=mine)
 
@@ -72,7 +72,10 @@ def _row(mutant: Mutant) -> Row:
 
 
 def judged(target: str, only: str = "") -> dict[str, str]:
-    """Return the rules (of those, comma-separated) that did not pass on a simulated target, each with what it said."""
+    """Return the rules that did not pass on a simulated target, each with what it said.
+
+    only: the rules to judge, separated by commas; all if it is empty.
+    """
     with tempfile.TemporaryDirectory(prefix="batchproof-matrix-") as folder:
         run_suite([f"--target={target}", f"--bp-report={folder}", "--bp-patience=quick", f"--bp-rules={only}"], silent=True)
         results = read(Path(folder)).results

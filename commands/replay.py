@@ -15,7 +15,10 @@ from batchproof.reports.formats import bundle
 
 
 def replay(path: Path) -> ExitStatus:
-    """Print the judgement. FAIL and ERROR are FAILED, INCONCLUSIVE is itself, and a file that is not a bundle is MISUSE."""
+    """Print the judgement, and return the exit status.
+
+    FAIL and ERROR are FAILED, INCONCLUSIVE stays INCONCLUSIVE, and a file that is not a bundle is MISUSE.
+    """
     try:
         recorded, evidence = load(path)
     except bundle.BundleError as error:

@@ -25,9 +25,9 @@ def print_reports(folders: Sequence[Path]) -> ExitStatus:
 
 
 def worst(statuses: Iterable[int]) -> ExitStatus:
-    """Return the status of several runs together: failure outweighs doubt, and doubt outweighs what is fine.
+    """Return the status of several runs together: failure outweighs doubt, and doubt outweighs FINE.
 
-    A run that was misused or interrupted, or a status that pytest chose, counts as a failure.
+    MISUSE, INTERRUPTED, and any status that pytest chose count as a failure.
     """
     found = set(statuses)
     doubts = (ExitStatus.INCONCLUSIVE, ExitStatus.NOTHING)

@@ -11,7 +11,7 @@ from batchproof.fixtures.judging.catalogue import SelectionError, select
 
 
 def print_rules(patterns: Sequence[str], profile: str, *, as_json: bool) -> ExitStatus:
-    """Print the rules that match a pattern and belong to the profile (empty: all); a choice that matches none is misuse."""
+    """Print the rules that match a pattern and belong to the profile (empty: all); MISUSE if there are none."""
     try:
         chosen = select(patterns, profile)
     except SelectionError as error:

@@ -1,4 +1,4 @@
-"""How strong random schedules are: for each mutant, the number of them that it takes to notice it.
+"""How strong random schedules are: how many it takes to notice each mutant.
 
 Two judges look at the same schedules in simulated time: the laws, which know nothing of the original, and the comparison
 with the original's timeline, in which every moment counts.
@@ -28,7 +28,7 @@ SCHEDULES = 400
 
 @dataclass(frozen=True)
 class Strength:
-    """By which schedule, counted from 1, a mutant was noticed by the comparison and by a law; 0: by none of them."""
+    """The first schedule, counted from 1, with which the comparison and a law noticed a mutant; 0: none did."""
 
     mutant: str
     by_difference: int
@@ -43,7 +43,7 @@ def strengths(names: Sequence[str] = (), schedules: int = SCHEDULES) -> Iterator
 
 
 def broken_law(timeline: Timeline) -> str:
-    """Return the first law that a timeline breaks, with what it says, or nothing."""
+    """Return the first law that a timeline breaks, with what it says, or ""."""
     for rule, judge in _laws():
         judgement = judge(timeline)
         if judgement.verdict is Verdict.FAIL:
@@ -57,7 +57,7 @@ def _laws() -> tuple[tuple[str, Checker], ...]:
 
 
 def violations(seeds: range) -> list[tuple[int, str]]:
-    """Return the seeds of these whose schedule breaks a law on the original, or has a problem, with what is wrong."""
+    """Return the seeds with which the original breaks a law, or the rig has a problem; each with what is wrong."""
     target, found = VirtualTarget(), []
     for seed in seeds:
         timeline = live(target, schedule(seed), count=True)

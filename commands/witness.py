@@ -12,18 +12,18 @@ from batchproof.targets.virtual import VirtualTarget
 
 
 class Collecting(VirtualTarget):
-    """The simulated target, taking note of the configurations: one silent run tells which there are."""
+    """The simulated target, which notes each configuration that it deploys. One silent run finds them all."""
 
     configs: ClassVar[dict[Any, None]] = {}
 
     def deploy(self, config: Any) -> Any:
-        """Note it, and deploy."""
+        """Note the configuration, and deploy it."""
         self.configs[config] = None
         return super().deploy(config)
 
 
 def write_repository(folder: Path) -> ExitStatus:
-    """Write the repository into a new or empty folder, and print how a server takes it."""
+    """Write the repository into a new or empty folder, and print how to start a server with it."""
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             return refuse(f"{folder} is not an empty folder: name a new one")

@@ -2,7 +2,7 @@
 
 The host of a virtual machine takes away a processor that has nothing to do, and it may take milliseconds to give it back: a
 sleep of 1 ms then ends late although nothing else runs. A process on each processor that computes under SCHED_IDLE prevents
-that, and gets only the time that nobody else wants.
+that, and gets only the time that no other process wants.
 
 Linux divides a processor among sessions before it looks at the processes in each of them (sched(7), autogroup). SCHED_IDLE
 therefore yields only within its own session, and a server in another session would lose half of the processor. That is why
@@ -22,7 +22,7 @@ from typing import Any
 
 from batchproof.host import guard
 
-KEPT = "BATCHPROOF_AWAKE"  # set while they are awake, for the header of whatever is measured meanwhile
+KEPT = "BATCHPROOF_AWAKE"  # set while they are awake; reports say so in their header
 SPINNER = Path(__file__).with_name("spinner.py")
 
 
@@ -53,7 +53,7 @@ def awake() -> Iterator[list[int]]:
 
 
 def kept() -> bool:
-    """This process, or one that has started it, keeps the processors awake."""
+    """Return whether this process, or one that has started it, keeps the processors awake."""
     return KEPT in os.environ
 
 
@@ -61,7 +61,7 @@ def run_awake(command: Sequence[str]) -> int:
     """Run a command while the processors are kept awake; return its exit status, or 128 + N if signal N ended it.
 
     The command receives Ctrl-C itself and ends in its own way; SIGTERM is passed on to it. Call this on the main thread.
-    OSError if the command cannot be started; Unable as `awake`.
+    OSError if the command cannot be started; Unable where the system has no SCHED_IDLE.
     """
     with awake():
         process = subprocess.Popen(command)

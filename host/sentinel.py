@@ -1,7 +1,7 @@
 """How badly the rig stalled: a thread sleeps for a millisecond, over and over, and notes when it woke late.
 
-It shares the interpreter with the rig, and so sees what keeps the rig from its work. In a run under load that may be the
-target's own doing; there `host.stalls` asks the host alone.
+It shares the interpreter with the rig, and so sees what keeps the rig from its work. In a run under load, that may be the
+target; `host.stalls` therefore watches the host from another process there.
 """
 
 from __future__ import annotations

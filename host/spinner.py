@@ -1,4 +1,4 @@
-"""One of the processes that `awake` starts: it computes on one processor for ever, but only while nobody else wants to.
+"""One of the processes that `awake` starts: it computes on one processor forever, but only while nothing else needs it.
 
 `spinner.py CORE`. It is run with `-S -E` through `host/guard.py`, so that it ends with the process that started it.
 """

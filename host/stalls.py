@@ -1,4 +1,4 @@
-"""How badly the host stalled, seen from a process of its own: a thread in this one would take its turn with the target.
+"""How badly the host stalled, seen from a process of its own, because a thread in this one would compete with the target.
 
 One ticker serves a process: it starts with the first run and ends with the process.
 """
@@ -55,7 +55,7 @@ class Stalls:
         return self._process.pid
 
     def alive(self) -> bool:
-        """It ticks."""
+        """Return whether the ticker is running."""
         return self._process.poll() is None
 
     def stop(self) -> None:
@@ -68,7 +68,7 @@ class Stalls:
         now_ns, count = time.monotonic_ns(), self._seen[0]
         late_ns = now_ns - self._seen[1]
         found = [Stall(now_ns, late_ns)] if late_ns > NOTED_NS and now_ns >= start_ns else []
-        for number in range(count - 1, max(-1, count - 1 - KEPT), -1):  # the newest first: only a few are wanted
+        for number in range(count - 1, max(-1, count - 1 - KEPT), -1):  # newest first, because only a few are wanted
             place = HEAD + 2 * (number % KEPT)
             if self._seen[place] < start_ns:
                 break
@@ -82,7 +82,7 @@ def _of(_process: int) -> Stalls:
 
 
 def stalls() -> Stalls:
-    """Return this process's; a new one if it was ended."""
+    """Return the stalls of this process; start another ticker if the last one has ended."""
     found = _of(os.getpid())
     if not found.alive():
         _of.cache_clear()

@@ -35,7 +35,7 @@ def sharp_timer() -> int:
 
 
 class _Quiet:
-    """What is in force while any run goes on: two runs at once (two models under load) share it."""
+    """The settings in force while any run goes on. Two runs at once (two models under load) share them."""
 
     lock = threading.Lock()
     runs = 0
@@ -64,7 +64,7 @@ def undisturbed() -> Iterator[None]:
 
 def _restore(collected: bool, interval_s: float, frozen: int) -> None:
     sys.setswitchinterval(interval_s)
-    if not frozen:  # what somebody else has frozen stays frozen
+    if not frozen:  # what other code has frozen stays frozen
         gc.unfreeze()
     if collected:
         gc.enable()
@@ -73,7 +73,7 @@ def _restore(collected: bool, interval_s: float, frozen: int) -> None:
 class Watch:
     """Watches the host from `start` to `stop`; `facts` are JSON data.
 
-    The processor time of others is the machine's less this process's: a target in a process of its own counts as another.
+    The processor time of others is the machine's minus this process's, so a target in its own process is one of the others.
     """
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class Watch:
 
 @contextlib.contextmanager
 def conditions(*, simulated: bool) -> Iterator[Watch]:
-    """Put in force what a run on the host's clock needs, and watch the host; simulated time needs neither."""
+    """Apply the settings that a run on the host's clock needs, and watch the host. Simulated time needs neither."""
     watch = Watch()
     if simulated:
         yield watch
@@ -128,7 +128,7 @@ def conditions(*, simulated: bool) -> Iterator[Watch]:
 
 
 def settings() -> dict[str, Any]:
-    """Return what bears on timing and does not change during a run."""
+    """Return what affects timing and does not change during a run."""
     gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     facts: dict[str, Any] = {
         "cores": cores(),

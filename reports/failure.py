@@ -21,9 +21,9 @@ _CONFIG = {
 
 
 def text(result: Entry, attempts: Iterable[Entry], header: Entry, folder: str | PurePath = "") -> str:
-    """Return the failure block of one result, at most 100 columns wide but for the commands at its end.
+    """Return the failure block of one result, at most 100 columns wide except for the commands at its end.
 
-    attempts: those of the report or only of this rule; the one that decided gives config, note and picture.
+    attempts: those of the whole report, or of this rule; the deciding one gives config, note and picture.
     folder: where the report lies, so that the replay command works from here; without it, from within the report.
     """
     mine = [attempt for attempt in attempts if attempt["rule"] == result["rule"]]
@@ -47,7 +47,7 @@ def text(result: Entry, attempts: Iterable[Entry], header: Entry, folder: str | 
 
 
 def _title(result: Entry, header: Entry) -> Iterator[str]:
-    """The rule on the left, the target on the right; in a line of its own where both do not fit."""
+    """The rule on the left, the target on the right; on a line of its own where both do not fit."""
     target = header["target"]
     left = f"{result['verdict']}  {line(result['rule'])}  {line(result['level']):<6} {line(result['title'])}"
     right = line(f"{target['name']} {target['version']}  [{target['sight']}]").replace(" [", "  [")
@@ -76,7 +76,7 @@ def _setting(key: str, value: Any) -> str:
 
 
 def _terse(value: Any) -> str:
-    """Of what is nested, whatever is set."""
+    """A value in few words; of nested settings, only those that are set."""
     if isinstance(value, Mapping):
         return f"({', '.join(_setting(key, one) for key, one in value.items() if one)})"
     return ", ".join(map(_terse, value)) if isinstance(value, list) else str(value)
@@ -98,7 +98,7 @@ def _again(result: Entry, seed: int, header: Entry, folder: str | PurePath) -> I
 
 
 def _command(header: Entry) -> str:
-    """The command that ran the suite, each word of it quoted anew; or one with the target, if it is none of ours."""
+    """The command that ran the suite, each word of it quoted anew; or one with just the target."""
     try:
         words = shlex.split(header.get("command", ""))
     except ValueError:

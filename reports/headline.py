@@ -8,14 +8,14 @@ from itertools import takewhile
 from batchproof.reports.formats.report import Report
 from batchproof.reports.wording import count, listed
 
-KEPT = ("PASS", "KNOWN", "OBSERVED")  # a known issue is named in the sentence, and whoever reads it can look it up
+KEPT = ("PASS", "KNOWN", "OBSERVED")  # the sentence counts known issues, and a reader can look them up
 
 
 def headline(report: Report) -> str:
     """Return the verdict in words, `NOT CONFORMANT: 1 of 31 judged MUST rules fails`.
 
-    A failed MUST decides whatever else happened. Nothing but a complete report can say CONFORMANT, and it says to which
-    profiles: to those whose MUST rules have all been judged, and "in part" to those that were judged in part.
+    A failed MUST decides, whatever else happened. Only a complete report can say CONFORMANT, and it says to which profiles:
+    to those whose MUST rules have all been judged, and "in part" to those of which only some have been judged.
     """
     found = [result["verdict"] for result in report.results if result["level"] == "MUST"]
     failed, errors, unclear, known, holds = map(found.count, ("FAIL", "ERROR", "INCONCLUSIVE", "KNOWN", "PASS"))
@@ -36,7 +36,7 @@ def headline(report: Report) -> str:
 
 
 def ending(report: Report) -> str:
-    """Return how the headline begins, in small letters: `conformant`, `not conformant`, `no verdict` or `inconclusive`."""
+    """Return how the headline begins, in lower case: `conformant`, `not conformant`, `no verdict` or `inconclusive`."""
     return " ".join(takewhile(str.isupper, headline(report).split())).rstrip(":").lower()
 
 
@@ -46,17 +46,17 @@ def scope(report: Report) -> str:
 
 
 def _to_what(report: Report, known: int) -> str:
-    """To whole profiles, and in part to others; with the number of known issues, if there are any."""
+    """Return the profiles that are kept as a whole, those that are kept in part, and the number of known issues."""
     whole, part = _profiles(report)
-    told = f"to {listed(whole)}" if whole else "in part"
-    but = f", but for {count(known, 'known issue')}" if known else ""
+    extent = f"to {listed(whole)}" if whole else "in part"
+    but = f", except for {count(known, 'known issue')}" if known else ""
     if not part:
-        return told + but
-    return f"{told}{but}; in part to {listed(part)}" if whole else f"{told} to {listed(part)}{but}"
+        return extent + but
+    return f"{extent}{but}; in part to {listed(part)}" if whole else f"{extent} to {listed(part)}{but}"
 
 
 def _profiles(report: Report) -> tuple[Sequence[str], Sequence[str]]:
-    """The profiles whose every MUST rule is kept, and those of which some are; in the order of the catalogue."""
+    """Return the profiles with every MUST rule kept, and those with only some kept, in the order of the catalogue."""
     kept = [result["profile"] for result in report.results if result["level"] == "MUST" and result["verdict"] in KEPT]
     rules = report.header["must_rules"]
     whole = [profile for profile, number in rules.items() if 0 < number == kept.count(profile)]

@@ -27,8 +27,8 @@ def to_markdown(report: Report) -> str:
         *_section("Rules", _areas(report)),
         *_section("Failures", _failures(report)),
         *_section("Known issues", _known(report)),
-        *_section("Observed", _told(report, ("OBSERVED",), ("rule", "title", "observed"), _observed)),
-        *_section("Not judged", _told(report, ("SKIPPED", "NOT_OBSERVABLE"), ("rule", "verdict", "reason"), _not_judged)),
+        *_section("Observed", _rows_of(report, ("OBSERVED",), ("rule", "title", "observed"), _observed)),
+        *_section("Not judged", _rows_of(report, ("SKIPPED", "NOT_OBSERVABLE"), ("rule", "verdict", "reason"), _not_judged)),
         *_section("Measures", _measures(report)),
         *_section("How it was run", [_run(report)]),
     ]
@@ -41,7 +41,7 @@ def word(verdict: str, bad: Sequence[str] = BAD) -> str:
 
 
 def warning(report: Report) -> Iterator[str]:
-    """Yield what keeps the report from being a whole one."""
+    """Yield why the report is not whole, and which rules have no result."""
     if report.footer is None:
         where = "in the middle of a line" if report.cut else "before its footer"
         why = f"**Truncated.** The report ends {where}: the run was killed or is still going on."
@@ -83,7 +83,7 @@ def _known(report: Report) -> list[str]:
     return [table(("rule", "title", "reason", "link"), rows)] if rows else []
 
 
-def _told(report: Report, verdicts: Sequence[str], heads: Sequence[str], row: Callable[[Entry], _Row]) -> list[str]:
+def _rows_of(report: Report, verdicts: Sequence[str], heads: Sequence[str], row: Callable[[Entry], _Row]) -> list[str]:
     rows = [[cell(text) for text in row(result)] for result in _ended(report, verdicts)]
     return [table(heads, rows)] if rows else []
 
@@ -133,6 +133,6 @@ def circumstances(header: Entry, footer: Entry | None) -> dict[str, Any]:
 
 
 def _ended(report: Report, verdicts: Sequence[str] = ()) -> Iterator[Entry]:
-    """The results with one of these verdicts (all, without any), in the order of the selection."""
+    """The results with one of these verdicts (all results if none is given), in the order of the selection."""
     for results in report.areas().values():
         yield from (result for result in results if not verdicts or result["verdict"] in verdicts)

@@ -1,4 +1,4 @@
-"""Several targets side by side: one row a rule, one column a target."""
+"""Several targets side by side: one row for each rule, one column for each target."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def matrix(reports: Sequence[Report]) -> str:
 
 
 def combine(folders: Iterable[str | Path]) -> str:
-    """Return the summary of several report folders; ReportError if one of them is no report.
+    """Return the summary of several report folders; ReportError if one of them is not a report.
 
     It says how each target ended, then the rules on which the targets differ, then all rules.
     """
@@ -50,7 +50,7 @@ def _verdict(report: Report, rule: str) -> str:
 
 
 def _titles(reports: Sequence[Report]) -> dict[str, str]:
-    """Every selected rule and its title; a rule that only a later target has stands with the others of its area."""
+    """Return every selected rule with its title; a rule that only a later target has joins the others of its area."""
     titles = dict.fromkeys((rule for report in reports for rule in report.header["rules"]), "")
     titles.update((result["rule"], result["title"]) for report in reports for result in report.results)
     areas = list(dict.fromkeys(map(area, titles)))
@@ -58,9 +58,9 @@ def _titles(reports: Sequence[Report]) -> dict[str, str]:
 
 
 def _names(reports: Sequence[Report]) -> list[str]:
-    """The heads of the columns; the same target twice is told apart by how it was reached, else by numbers."""
+    """Return the heads of the columns. Equal names are told apart by how the target was reached, or else by numbers."""
     names = [report.target for report in reports]
     reached = [str(report.header["target"]["reached"]).partition("?")[0] for report in reports]
-    told = [f"{name} ({how})" if names.count(name) > 1 else name for name, how in zip(names, reached, strict=True)]
-    names = told if len(set(told)) == len(told) else names
+    longer = [f"{name} ({how})" if names.count(name) > 1 else name for name, how in zip(names, reached, strict=True)]
+    names = longer if len(set(longer)) == len(longer) else names
     return [f"{name} #{names[:at].count(name) + 1}" if names.count(name) > 1 else name for at, name in enumerate(names)]

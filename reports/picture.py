@@ -1,4 +1,4 @@
-"""A timeline as a picture in plain text: one line a request, time from left to right."""
+"""A timeline as a picture in plain text: one line for each request, time from left to right."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from batchproof.reports.wording import line
 LEGEND = "q sent  - waiting  M enters the model  = in the model  > answered  x refused or failed  ? never answered"
 
 _LEAST_WIDTH = 56
-_NO_CLOCK = "(the model's clock does not compare with the client's: only the client's times are drawn)"
-_LEAST_SPAN_NS = 10_000  # below, the labels of the axis would need more digits than they have room
+_NO_CLOCK = "(the model's clock cannot be compared with the client's: only the client's times are drawn)"
+_LEAST_SPAN_NS = 10_000  # below this, the labels of the axis would need more digits than they have room for
 _NO_TIME = "(all at the same moment)"
 
 
 @dataclass(frozen=True)
 class _Life:
-    """One request: `runs` holds enter and exit of each execution that it was part of, `aside` what time cannot show."""
+    """One request: `runs` holds the entry and exit of each execution with it, `aside` the words beside its row."""
 
     name: str
     sent_ns: int
@@ -48,7 +48,8 @@ class _Scale:
 def draw(timeline: Mapping[str, Any], width: int = 100, most: int = 16, span_ns: int = 0) -> str:
     """Return the picture of a timeline's JSON data, at most `width` columns wide, of its first `most` requests.
 
-    span_ns: at least as much time is drawn. KeyError or TypeError if it is no such data. `LEGEND` explains the letters.
+    span_ns: at least as much time is drawn. KeyError or TypeError if the data is of another kind.
+    `LEGEND` explains the letters.
     """
     requests = timeline["requests"]
     lives = [_life(request, timeline) for request in requests[:most]]
@@ -100,7 +101,7 @@ def _span_ns(lives: list[_Life]) -> int:
 
 
 def _scale(lives: list[_Life], marks: Mapping[str, int], columns: int, span_ns: int) -> _Scale:
-    """From the first event to the last. Where someone still waits, a quarter more shows it, up to the drive's end."""
+    """From the first event to the last. Where a request is still waiting, a quarter more shows it, up to the drive's end."""
     times = [time for life in lives for time in life.events()]
     start, last = min(times), max(times)
     if any(life.answered_ns is None for life in lives):

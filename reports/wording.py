@@ -1,4 +1,4 @@
-"""Words and numbers as people read them, and text from strangers made safe to show."""
+"""Words and numbers as people read them, and text from outside made safe to show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ANSI = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
 )
-_MARKDOWN = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")  # an underscore within a word is none
+_MARKDOWN = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")  # an underscore within a word marks nothing up
 _URL = re.compile(r"https?://[^\s<>()|`\"\\]+")
 
 
@@ -39,13 +39,13 @@ def line(text: object) -> str:
 
 
 def cell(text: object) -> str:
-    """Return the text for a cell or line of markdown, where it cannot become markup or HTML."""
+    """Return the text for a cell or line of markdown, escaped so that it cannot become markup or HTML."""
     shown = line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKDOWN.sub(lambda match: "\\" + match[0], shown)
 
 
 def link(url: str) -> str:
-    """Return a link of markdown if this is a web address, else the text as it is."""
+    """Return a markdown link if this is a web address, else the text, escaped."""
     return f"<{url}>" if _URL.fullmatch(url) else cell(url)
 
 
@@ -57,7 +57,7 @@ def fenced(text: str) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> str:
-    """Return a table of markdown, aligned in the source too; `right` names the columns of numbers.
+    """Return a markdown table, aligned in the source too; `right` names the columns of numbers.
 
     The cells are markdown already. A cell beyond 80 characters does not widen its column for all the others.
     """

@@ -61,7 +61,7 @@ def within(low: float, high: float) -> Range:
 
 @dataclass(frozen=True)
 class Decision:
-    """What a gate says, and on what ground. The fields are those of `Interval`; asked: the range."""
+    """The answer of a gate, and its grounds. The fields are those of `Interval`; asked: the range."""
 
     verdict: Answer
     asked: Range
@@ -146,7 +146,7 @@ def latency_within(latency_ns: Ints, budget_ns: int, percent: float = 99.0, conf
 
     The figure is the share over the budget. MLPerf's early stopping bounds it by Clopper and Pearson as if requests were
     independent. In a queue they are not: one slow batch makes many slow requests. The same bound on the effective number
-    keeps its word. ValueError without any request.
+    of requests holds. ValueError without any request.
 
     False alarms: about 1 % on either side (5 % were never seen, however long a queue remembers). Power: of 50,000 requests,
     0.4 % over the budget PASS a p99 and 2.5 % FAIL it, with a memory as long as 10 requests, in 99 of 100 runs.
@@ -159,7 +159,7 @@ def latency_within(latency_ns: Ints, budget_ns: int, percent: float = 99.0, conf
 
 
 def agrees(values: Sequence[float], expected: float, confidence: float, tolerance: float = 0.0) -> Decision:
-    """Judge whether the mean of independent, normal values refutes what is expected of it. Here PASS is: it does not.
+    """Judge whether the mean of independent, normal values refutes what is expected of it. Here PASS means that it does not.
 
     tolerance: what rounding may explain. False alarms: a true expectation fails with 2 (1 - confidence). Power: one that is
     off by 10 standard errors fails in 98 of 100 runs of 20 values, at a confidence of 1 - 5e-6. Fewer than two values
@@ -175,7 +175,7 @@ def agrees(values: Sequence[float], expected: float, confidence: float, toleranc
 def figure(value: float | None, asked: Range, stalled: float = 0.0) -> Decision:
     """Judge a figure that is taken as it is; None: INCONCLUSIVE.
 
-    It is for counts, and for figures whose noise the range has room for. There is no confidence in it but the caller's.
+    It is for counts, and for figures whose noise the range has room for. Whether to trust it is up to the caller.
     """
     return decide(intervals.nothing() if value is None else intervals.exact(value), asked, stalled)
 
@@ -191,7 +191,7 @@ def duration_within(took_ns: int, allowed_ns: int, stall_ns: int) -> Decision:
 
 
 def each_of(confidence: float, looks: int) -> float:
-    """Return the confidence of each look at growing data, so that all of them together are as sure as that (Bonferroni)."""
+    """Return the confidence of each look at growing data, so that all of them together have this confidence (Bonferroni)."""
     return 1 - (1 - confidence) / looks
 
 
@@ -201,5 +201,5 @@ def withheld(decision: Decision) -> Decision:
 
 
 def worst(answers: Iterable[str]) -> str:
-    """Return the worst of some answers; "" (nothing was judged) is the best, and what is left of none."""
+    """Return the worst of some answers; "" (nothing was judged) is the best, and the answer if there are none."""
     return max(answers, key=("", PASS, INCONCLUSIVE, FAIL).index, default="")

@@ -1,6 +1,6 @@
-"""Estimates with an interval: from data to how far a figure may be believed. Every bound is one-sided.
+"""Estimates with an interval: from data to how far a figure can be trusted. Every bound is one-sided.
 
-The bound on either side is wrong with a probability of 1 - confidence, so that a gate, which needs one of them, is wrong as
+The bound on either side is wrong with a probability of 1 - confidence. A gate needs only one of them, and so is wrong as
 rarely. Both together hold with 1 - 2 (1 - confidence).
 """
 
@@ -58,7 +58,7 @@ def mean(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
 
 def geometric_mean(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
     """Return the geometric mean of independent positive values, log-normal (Student t of their logarithms)."""
-    return _risen(mean([math.log(value) for value in values], confidence))
+    return _exponential(mean([math.log(value) for value in values], confidence))
 
 
 def median(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
@@ -88,7 +88,7 @@ def ratio_of_medians(above: Sequence[float], below: Sequence[float], confidence:
 def growth(points: Sequence[tuple[float, float]], span: float, confidence: float = CONFIDENCE) -> Interval:
     """Return by what factor positive values grow over `span`: the straight line through (place, logarithm), least squares.
 
-    ValueError with fewer than three points; they are at different places.
+    The places differ. ValueError with fewer than three points.
     """
     if (count := len(points)) < 3:
         raise ValueError(f"a trend needs three points, not {count}")
@@ -96,13 +96,13 @@ def growth(points: Sequence[tuple[float, float]], span: float, confidence: float
     (slope, _), covariance = np.polyfit(places, np.log(values), 1, cov=True)
     margin = student(confidence, count - 2) * math.sqrt(max(0.0, covariance[0, 0]))
     low, middle, high = (float(span * (slope + side * margin)) for side in (-1, 0, 1))
-    return _risen(Interval(middle, low, high, confidence, count, float(count)))
+    return _exponential(Interval(middle, low, high, confidence, count, float(count)))
 
 
 def share(hits: int, count: int, tau: float = 1.0, confidence: float = CONFIDENCE) -> Interval:
     """Return a share, `hits` of `count` (Clopper and Pearson on the effective number, count / tau).
 
-    tau: of how many values each counts as one (`autocorrelation.integrated_time`). ValueError without any value.
+    tau: how many values are worth one independent value (`autocorrelation.integrated_time`). ValueError without any value.
     """
     if not count:
         raise ValueError("no values, no share")
@@ -110,7 +110,7 @@ def share(hits: int, count: int, tau: float = 1.0, confidence: float = CONFIDENC
     return Interval(hits / count, low, high, confidence, count, count / tau)
 
 
-def _risen(logs: Interval) -> Interval:
-    """The interval of what these are the logarithms of."""
+def _exponential(logs: Interval) -> Interval:
+    """Return the interval of values whose logarithms have this one."""
     low, middle, high = (None if one is None else math.exp(one) for one in (logs.low, logs.estimate, logs.high))
     return Interval(middle, low, high, logs.confidence, logs.n, logs.effective)

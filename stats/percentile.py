@@ -1,4 +1,4 @@
-"""Percentiles of times by one convention, nearest rank, and how far to believe them."""
+"""Percentiles of times by one convention, nearest rank, and how far to trust them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def percentiles(values_ns: Ints, percents: tuple[float, ...]) -> tuple[int, ...]
 def interval(values_ns: Ints, percent: float, confidence: float = CONFIDENCE, tau: float = 1.0) -> tuple[int, int]:
     """Return the order statistics between which the true percentile lies with at least this confidence, two-sided.
 
-    tau: of how many values each counts as one (`autocorrelation.integrated_time`); ranks are then those of a sample of
-    n / tau. (0, ...) or (..., NEVER) where so few values have no bound on that side.
+    tau: how many values are worth one independent value (`autocorrelation.integrated_time`); the ranks are then those of
+    a sample of n / tau. (0, ...) or (..., NEVER) where so few values have no bound on that side.
     """
     count = len(values_ns)
     _rank(count, percent)

@@ -7,7 +7,7 @@ has the same functions under better-known names, takes ten times as long to impo
 from __future__ import annotations
 
 CONFIDENCE = 0.99
-_ROUNDING = 1e-12  # of the sums: where the level is met exactly, it is met
+_ROUNDING = 1e-12  # so that rounding in the sums never misses a level that is met exactly
 
 
 def student(level: float, degrees: float) -> float:

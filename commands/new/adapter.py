@@ -1,7 +1,7 @@
 """`batchproof new adapter NAME`: a complete adapter, a stand-in for the batcher behind it, and a test that runs CORE.
 
-The files in `skeleton/` are the source: they run as they are, docs/adapters.md shows them, and a name takes the place of
-`example` in them.
+The files in `skeleton/` are the source: they run as they are, and docs/adapters.md shows them. The new name
+replaces `example` in them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ SKELETON = ("{}_batcher.py", "{}_adapter.py", "test_{}.py")
 def print_new_adapter(name: str, folder: Path) -> ExitStatus:
     """Write the three files, and print what a person has to do next."""
     if not NAME.fullmatch(name):
-        return refuse(f"'{name}' cannot be the name of a Python module: use small letters, digits and underscores")
+        return refuse(f"'{name}' cannot be the name of a Python module: use lower-case letters, digits and underscores")
     try:
         written = new_adapter(name, folder)
     except FileExistsError as error:
-        return refuse(f"{error.filename} is there already: choose another name or --folder")
+        return refuse(f"{error.filename} already exists: choose another name or --folder")
     except OSError as error:
         return refuse(f"cannot write {error.filename}: {error.strerror}", ExitStatus.UNAVAILABLE)
     batcher, adapter, test = (path.name for path in written)
@@ -33,8 +33,8 @@ def print_new_adapter(name: str, folder: Path) -> ExitStatus:
     steps = (
         f"{adapter}: import your batcher instead of {batcher}, and delete {batcher}",
         f"{adapter}, __init__: start it with the witness as its model; size and delay come from `config`",
-        f"{adapter}, submit: send the payload; say for each error of yours which Kind it is",
-        f"{adapter}, queued: how many requests wait and are not yet in the model",
+        f"{adapter}, submit: send the payload; say which Kind each of your errors is",
+        f"{adapter}, queued: how many requests are waiting, not counting those in the model",
         f"{adapter}, claims: what your batcher's documentation promises (docs/adapters.md lists the claims)",
         f"{where}batchproof check --target {spec} --profile CORE, and {where}pytest {test}",
     )
@@ -43,7 +43,7 @@ def print_new_adapter(name: str, folder: Path) -> ExitStatus:
 
 
 def new_adapter(name: str, folder: Path) -> list[Path]:
-    """Write the skeleton under this name; return the files. FileExistsError, before anything is written, if one is there."""
+    """Write the skeleton under this name; return the files. FileExistsError, before anything is written, if one exists."""
     paths = [folder / part.format(name) for part in SKELETON]
     for path in paths:
         if path.exists():

@@ -1,7 +1,7 @@
-"""`batchproof new rule AREA`: the skeleton of a rule in all the files that know it, and what is still missing.
+"""`batchproof new rule AREA`: the skeleton of a rule in every file that it needs, and what is still missing.
 
 It only adds text: an entry in the catalogue, a test, a checker, two cases of the checker, and a mutant. Each skeleton says
-TODO where somebody has to think, and the project's own tests fail until nobody has to any more.
+TODO where there is something to decide, and the project's own tests fail until every TODO is gone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from batchproof.fixtures.judging.catalogue import Rule, rules
 from batchproof.fixtures.judging.checkers import AREAS, checkers
 
 CASES = "suites/selftest/fixtures/judging/cases_*.py"
-NEEDED = {  # what a skeleton uses, and where that is imported from
+NEEDED = {  # the names that a skeleton uses, and the modules that they are imported from
     "Send": "batchproof.fixtures.driving.script",
     "BatcherConfig": "batchproof.reference_batcher",
     "Timeline": "batchproof.fixtures.evidence.timeline",
@@ -51,7 +51,7 @@ CHECKER = Template('''
 
 @judges("$id")
 def todo_$number(timeline: Timeline) -> Judgement:
-    """TODO: which requests are looked at, and how they are told apart."""
+    """TODO: which requests matter, and how they are told apart."""
     return vacuous("TODO: what is expected", f"TODO: what was seen of {len(timeline.requests)} requests")
 ''')
 CASE = Template('''\
@@ -76,7 +76,7 @@ class NewRuleError(Exception):
 
 @dataclass(frozen=True)
 class Written:
-    """A file that was changed, the line of the skeleton in it, and what is to be done there."""
+    """A file that was changed, the line of the skeleton in it, and what remains to be done there."""
 
     path: Path
     line: int
@@ -121,7 +121,7 @@ def new_rule(area: str, root: Path) -> tuple[str, list[Written]]:
 
 
 def _last_rule(area: str) -> Rule:
-    """The last rule of an area, whichever way it is written."""
+    """Return the last rule of an area, which may be written with or without its prefix."""
     names = list(dict.fromkeys(rule.area for rule in rules().values()))
     meant = (f"{family}{area.upper()}" for family in ("", "DB-", "PERF-", "CFG-"))
     if not (name := next((one for one in meant if one in names), "")):
@@ -146,20 +146,20 @@ def _insert(path: Path, place: Callable[[str], int], text: str, imports: tuple[s
 
 
 def _after_table(text: str, name: str) -> int:
-    """Where the next table of a TOML file, or the comment above it, begins after the table of this name."""
+    """Return where the table of this name ends: where the next table, or the comment above it, begins."""
     begin = text.index(f"[{name}]")
     after = re.compile(r"^(\[|# -)", re.MULTILINE).search(text, begin + 1)
     return after.start() if after else len(text)
 
 
 def _after_mutant(text: str, area: str) -> int:
-    """After the last mutant that is there for a rule of this area, else at the end."""
+    """Return the place after the last mutant for a rule of this area, or the end if there is none."""
     names = re.findall(rf'^\[([^\]]+)\](?:\n(?!\[).*)*?\nkills = \["{re.escape(area)}-', text, re.MULTILINE)
     return _after_table(text, names[-1]) if names else len(text)
 
 
 def _cases(root: Path, area: str) -> Path:
-    """The file that has the cases of this area."""
+    """Return the file that has the cases of this area."""
     for path in sorted(root.glob(CASES)):
         if f'    ("{area}-' in path.read_text(encoding="utf-8"):
             return path
@@ -167,7 +167,7 @@ def _cases(root: Path, area: str) -> Path:
 
 
 def _after_case(text: str, area: str) -> int:
-    """After the last case of this area in the list CASES."""
+    """Return the place after the last case of this area in the list CASES."""
     (cases,) = (
         node.value.elts
         for node in ast.parse(text).body

@@ -54,12 +54,12 @@ def _agree(header: Entry, found: Sequence[Entry], footer: Entry | None) -> None:
     if len(set(names)) != len(names):
         raise ReportError("one measurement has two lines")
     if footer is not None and footer["names"] != names:
-        raise ReportError("the footer names other measurements than there are")
+        raise ReportError("the footer's list of measurements is not that of the lines")
     if footer is not None and footer["complete"] and set(header["measurements"]) - set(names):
         raise ReportError("incomplete although its footer says complete")
     for one in found:
         if any(len(row) != len(shown["heads"]) for shown in one["tables"] for row in shown["rows"]):
-            raise ReportError(f"a table of {one['measurement']} has a row that is not as long as its heads")
+            raise ReportError(f"a table of {one['measurement']} has a row with more or fewer cells than the table has heads")
 
 
 class BenchWriter:
@@ -90,5 +90,5 @@ class BenchWriter:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers of numpy as those of Python; anything else as text."""
+    """Return a numpy number as a Python number, and anything else as text."""
     return value.item() if hasattr(value, "item") else str(value)

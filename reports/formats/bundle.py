@@ -16,7 +16,7 @@ from batchproof.reports.formats.schemas import flaw, version
 NAME = "bundle"
 INSIDE = "bundle.json"
 FORMAT = version(NAME, NAME)
-LARGEST = 256 << 20  # bytes; a bundle is data from elsewhere, and must not unpack into all memory
+LARGEST = 256 << 20  # bytes; a bundle is data from outside, and must not fill the memory when it is unpacked
 
 
 class BundleError(Exception):

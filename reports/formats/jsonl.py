@@ -29,7 +29,7 @@ class ReportFolderError(Exception):
 
 @dataclass(frozen=True)
 class Entries:
-    """What stands in a file, in its order. footer: None if the file is truncated; cut: its last line ends in the middle."""
+    """The content of a file, in its order. footer: None if the file is truncated; cut: its last line ends in the middle."""
 
     header: Entry
     body: tuple[Entry, ...]
@@ -98,7 +98,7 @@ def _checked(entry: Entry, number: int, name: str) -> Entry:
 
 @contextmanager
 def opened(path: str | Path, name: str) -> Iterator[bytes]:
-    """Yield the content of a file, or of the one of this name in a folder. Any ReportError meanwhile names the file."""
+    """Yield the content of a file, or of the one of this name in a folder. A ReportError within the block names the file."""
     file = Path(path)
     file = file / name if file.is_dir() else file
     try:
@@ -113,7 +113,7 @@ def opened(path: str | Path, name: str) -> Iterator[bytes]:
 
 @contextmanager
 def prepared(folder: Path, what: str) -> Iterator[None]:
-    """Turn what cannot be done to a folder into a ReportFolderError. what: is to be written there, `report` or `bench`."""
+    """Turn an OSError about a folder into a ReportFolderError. what: is to be written there, `report` or `bench`."""
     try:
         yield
     except OSError as error:
@@ -123,7 +123,7 @@ def prepared(folder: Path, what: str) -> Iterator[None]:
 class EntryWriter:
     """Writes a file line by line while the run goes on: without its footer, the file is truncated.
 
-    plain: returns what JSON can hold for a value that it cannot. awake: the host's processors are kept awake.
+    plain: turns a value that JSON cannot hold into one that it can. awake: whether the host is kept awake.
     """
 
     def __init__(self, path: Path, name: str, plain: Callable[[Any], Any] = str, *, awake: bool = False) -> None:
@@ -160,7 +160,7 @@ def _now() -> str:
 
 
 def _host(awake: bool) -> dict[str, Any]:
-    """Return what a reader needs to know about the machine; neither its name nor its user."""
+    """Return what a reader needs to know about the machine, but neither its name nor its user."""
     return {
         "python": platform.python_version(),
         "kernel": platform.release(),

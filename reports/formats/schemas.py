@@ -41,7 +41,7 @@ def flaw(name: str, definition: str, data: object) -> str:
         worst = best_match(_validator(name, definition).iter_errors(data))
     except RecursionError:
         return "it is nested too deeply"
-    return line(_told(worst)) if worst else ""
+    return line(_explained(worst)) if worst else ""
 
 
 @cache
@@ -62,22 +62,22 @@ def _whole(part: Any, definitions: dict[str, Any]) -> Any:
     return {word: _whole(one, definitions) for word, one in part.items()}
 
 
-def _told(error: Any) -> str:
+def _explained(error: Any) -> str:
     place = ".".join(map(str, error.absolute_path))
-    said = f"'{place}'" if place else "it"
+    what = f"'{place}'" if place else "it"
     match error.validator:
         case "required":
             lacking = [field for field in error.validator_value if field not in error.instance]
-            return f"{said} lacks {', '.join(map(repr, lacking))}"
+            return f"{what} lacks {', '.join(map(repr, lacking))}"
         case "type":
             allowed = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
-            return f"{said} is not {' or '.join(TYPES[one] for one in allowed)}"
+            return f"{what} is not {' or '.join(TYPES[one] for one in allowed)}"
         case "enum":
-            return f"{said} is {error.instance!r}, and may be {', '.join(map(repr, error.validator_value))}"
+            return f"{what} is {error.instance!r}, and may be {', '.join(map(repr, error.validator_value))}"
         case "additionalProperties":
-            return f"{said} has unknown fields: {', '.join(_unknown(error))}"
+            return f"{what} has unknown fields: {', '.join(_unknown(error))}"
         case _:
-            return f"{said}: {error.message}"
+            return f"{what}: {error.message}"
 
 
 def _unknown(error: Any) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The batcher of `example_batcher.py` is judged by CORE: what every dynamic batcher owes."""
+"""The batcher of `example_batcher.py` is judged by CORE, the rules for every dynamic batcher."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def test_it_is_conformant_to_core(tmp_path: Path) -> None:
-    """Exit status 0; else the failures, with their pictures, stand in what was printed."""
+    """The check exits with 0. If it does not, its output shows each failure."""
     check = [sys.executable, "-m", "batchproof", "check", "--profile=CORE", f"--report={tmp_path}"]
     target = "--target=example_adapter:Example"
 

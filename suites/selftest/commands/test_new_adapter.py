@@ -49,7 +49,7 @@ def test_the_page_shows_the_example() -> None:
 def test_a_name_that_is_no_module(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     """It is refused, and nothing is written."""
     assert print_new_adapter(name, tmp_path) is ExitStatus.MISUSE
-    assert "use small letters" in capsys.readouterr().err
+    assert "use lower-case letters" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -59,7 +59,7 @@ def test_what_is_there_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
     assert print_new_adapter("mine", tmp_path) is ExitStatus.MISUSE
 
-    assert "test_mine.py is there already" in capsys.readouterr().err
+    assert "test_mine.py already exists" in capsys.readouterr().err
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"test_mine.py": "mine"}
 
 

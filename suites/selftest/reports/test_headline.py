@@ -36,7 +36,7 @@ def test_headline_claims_no_more_than_was_judged(fields: Any, ended: Any, words:
     ("results", "words"),
     [
         ([("CORE", "PASS"), ("CORE", "PASS"), ("PERF", "PASS")], "CONFORMANT to CORE; in part to PERF"),
-        ([("CORE", "PASS"), ("CORE", "KNOWN"), ("CACHE", "PASS")], "CONFORMANT to CORE and CACHE, but for 1 known issue"),
+        ([("CORE", "PASS"), ("CORE", "KNOWN"), ("CACHE", "PASS")], "CONFORMANT to CORE and CACHE, except for 1 known issue"),
         ([("CORE", "PASS"), ("CORE", "SKIPPED"), ("CACHE", "PASS")], "CONFORMANT to CACHE; in part to CORE"),
         ([("CORE", "PASS"), ("CORE", "NOT_OBSERVABLE")], "CONFORMANT in part to CORE"),
         ([("CORE", "PASS"), ("PERF", "PASS"), ("CACHE", "SKIPPED")], "CONFORMANT in part to CORE and PERF"),

@@ -166,10 +166,10 @@ def test_truncated(tmp_path: Path) -> None:
         ("{header}\n{header}", "line 2: a second header"),
         ("{header}\n{stray}", "stray was measured, and the header did not select it"),
         ("{header}\n{a}\n{a}", "two lines"),
-        ("{header}\n{footer}", "the footer names other measurements"),
+        ("{header}\n{footer}", "the footer's list of measurements is not that of the lines"),
         ("{header}\n{footer}\n{a}", "something follows the footer"),
         ("{header}\n{wordless}", "line 2, measurement: 'word' is 'fine', and may be 'measured'"),
-        ("{header}\n{crooked}", "a table of a has a row that is not as long as its heads"),
+        ("{header}\n{crooked}", "a table of a has a row with more or fewer cells than the table has heads"),
     ],
 )
 def test_contradictions_are_refused(tmp_path: Path, lines: str, message: str) -> None:
