@@ -25,7 +25,7 @@ class ExitStatus(IntEnum):
 
     FINE = 0, "nothing is wrong: the target is conformant, the gates hold, the files are clean"
     FAILED = 1, "something is wrong: a MUST rule or a gate failed, two targets differ, or the target died"
-    MISUSE = 2, "the command line, or a file that it names, is wrong; the message says what to change"
+    MISUSE = 2, "the command line, a file it names, or an environment variable is wrong; the message says what to change"
     UNAVAILABLE = 4, "the target cannot be reached or started, or the results cannot be written"
     NOTHING = 5, "nothing was judged or measured: all of it was skipped, or cannot be observed"
     INCONCLUSIVE = 75, "nothing failed, but a result is inconclusive or invalid, for instance because the host was too noisy"

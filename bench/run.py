@@ -33,7 +33,7 @@ from batchproof.reports.formats.jsonl import ReportFolderError
 from batchproof.reports.wording import line
 from batchproof.stats.gates import FAIL, INCONCLUSIVE
 from batchproof.targets import BUILT_IN, resolve
-from batchproof.targets.protocol import Target, TargetError, TargetGone, UnknownTarget
+from batchproof.targets.protocol import Misuse, Target, TargetError, TargetGone
 from batchproof.targets.verbs import FullTarget
 
 ALL = "all"
@@ -112,7 +112,7 @@ def run(
         with _target(options, console) as target:
             folder = options.report or Path("reports/out") / f"bench-{_folder(options.target, target)}"
             return _Session(options, Record(folder), target, works, chosen, console, command).run()
-    except UnknownTarget as error:
+    except Misuse as error:
         return refuse(line(error))
     except (TargetError, ReportFolderError) as error:
         return refuse(line(error), ExitStatus.UNAVAILABLE)

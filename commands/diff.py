@@ -17,7 +17,7 @@ from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.driving.case import Case, CaseError, live
 from batchproof.fixtures.driving.covering import gated_case
 from batchproof.fixtures.evidence.timeline import Sent, Timeline
-from batchproof.targets.protocol import TargetError, UnknownTarget, Unsupported
+from batchproof.targets.protocol import Misuse, TargetError, Unsupported
 from batchproof.targets.verbs import FullTarget
 
 MEASURE_AGAIN = 3  # times that a difference between real targets must appear: one that a stalled host causes appears once
@@ -104,7 +104,7 @@ def compare(names: Sequence[str], cases: Sequence[Case], save: Path) -> ExitStat
             print(f"case {number} of {len(cases)}: the same on both", file=sys.stderr)
     except Unsupported as error:
         return refuse(f"nothing was compared: one of the targets does not support {error}", ExitStatus.NOTHING)
-    except UnknownTarget as error:
+    except Misuse as error:
         return refuse(error)
     except TargetError as error:
         return refuse(error, ExitStatus.UNAVAILABLE)

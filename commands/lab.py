@@ -159,13 +159,13 @@ def _status_of(verdicts: set[str]) -> ExitStatus:
 def _one_message() -> Iterator[None]:
     """Turn an error into one line and an exit status. SIGTERM acts like Ctrl-C, so that everything is closed."""
     from batchproof.load.schedule import ScheduleError
-    from batchproof.targets.protocol import TargetError, UnknownTarget, Unsupported
+    from batchproof.targets.protocol import Misuse, TargetError, Unsupported
 
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
-    except UnknownTarget as error:
+    except Misuse as error:
         _refuse(str(error), ExitStatus.MISUSE)
     except TargetError as error:
         _refuse(str(error), ExitStatus.UNAVAILABLE)

@@ -1,4 +1,4 @@
-"""How long the rig waits for a server to do what has no end of its own, and the environment variables that say otherwise."""
+"""How long the rig waits for a server, where nothing else sets an end, and the environment variables that change it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from batchproof.targets.protocol import TargetError
+from batchproof.targets.protocol import Misuse, TargetError
 
 PREFIX = "BATCHPROOF_"
 LIMITS_S = {
@@ -23,11 +23,11 @@ LIMITS_S = {
 
 
 class TooLate(TargetError):
-    """What was asked for had not come when its time was over."""
+    """What was asked for did not come in time."""
 
 
 def limit_s(name: str) -> float:
-    """Return a limit in seconds: BATCHPROOF_`name` of the environment, or the default; TargetError if that is no limit."""
+    """Return a limit in seconds: BATCHPROOF_`name` of the environment, or the default; Misuse if it is not a limit."""
     text = os.environ.get(PREFIX + name, "")
     if not text:
         return LIMITS_S[name]
@@ -36,18 +36,18 @@ def limit_s(name: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds < float("inf"):
-        raise TargetError(f"{PREFIX}{name} must be a number of seconds above 0, not '{text}'")
+        raise Misuse(f"{PREFIX}{name} must be a number of seconds above 0, not '{text}'")
     return seconds
 
 
 def check_limits() -> None:
-    """TargetError if one of the variables is no limit."""
+    """Raise Misuse if one of the variables is not a limit."""
     for name in LIMITS_S:
         limit_s(name)
 
 
 def more_time(name: str) -> str:
-    """Return how to give it more."""
+    """Return how the user can allow more time."""
     return f"give it more time with {PREFIX}{name}=SECONDS"
 
 

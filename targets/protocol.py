@@ -86,7 +86,11 @@ class TargetError(Exception):
     """The target cannot be judged: absent, unreachable, broken. The message says what to do."""
 
 
-class UnknownTarget(TargetError):
+class Misuse(TargetError):
+    """What the user wrote is wrong, so nothing was started: a command ends with `ExitStatus.MISUSE`."""
+
+
+class UnknownTarget(Misuse):
     """The word after --target names nothing, or its options are wrong."""
 
 

@@ -17,7 +17,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from batchproof.cli import app
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.patience import PATIENCE
 from batchproof.fixtures.judging.session import Judging
@@ -25,7 +27,7 @@ from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.reports import read
 from batchproof.targets import resolve
 from batchproof.targets.deadlines import LIMITS_S, TooLate, limit_s, within
-from batchproof.targets.protocol import TargetError, TargetGone, TargetInfo
+from batchproof.targets.protocol import Misuse, TargetError, TargetGone, TargetInfo
 from batchproof.targets.triton import embedded
 from batchproof.targets.triton.owned import OwnTriton
 from batchproof.targets.triton.target import running_triton
@@ -53,12 +55,24 @@ def unused(*_: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", "inf"])
-def test_a_limit_that_is_none(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    """A variable that is no number of seconds above 0 is said before anything is started."""
+def test_what_is_not_a_limit(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """A variable that is not a number of seconds above 0 is the user's mistake, and is named before anything starts."""
     monkeypatch.setenv("BATCHPROOF_LOAD_S", text)
 
-    with pytest.raises(TargetError, match=f"BATCHPROOF_LOAD_S must be a number of seconds above 0, not '{text}'"):
+    with pytest.raises(Misuse, match=f"BATCHPROOF_LOAD_S must be a number of seconds above 0, not '{text}'"):
         resolve("null")
+
+
+@pytest.mark.parametrize("command", ["check", "bench", "tune", "diff", "lab oracle"])
+def test_what_is_not_a_limit_is_misuse(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str) -> None:
+    """Every command that takes a target ends with 2, as for any other mistake of its user, and writes nothing."""
+    monkeypatch.setenv("BATCHPROOF_READY_S", "soon")
+    monkeypatch.chdir(tmp_path)
+    targets = ["--target", "null"] * (1 + (command == "diff"))
+
+    ended = CliRunner().invoke(app, [*command.split(), *targets])
+
+    assert (ended.exit_code, list(tmp_path.iterdir())) == (2, [])
 
 
 @pytest.mark.parametrize("name", LIMITS_S)
@@ -156,7 +170,7 @@ def test_model_that_is_never_ready(grpc_server: SimpleNamespace) -> None:
     assert grpc_server.unloaded.name == "batchproof_control"
 
 
-def test_model_that_is_never_ready_is_a_usage_error(grpc_server: SimpleNamespace, tmp_path: Path) -> None:
+def test_a_server_without_its_control_model_is_unavailable(grpc_server: SimpleNamespace, tmp_path: Path) -> None:
     """A server that does not load the control model cannot be judged: exit 4, and there is no report."""
     run = checked(f"grpc://{grpc_server.address}", tmp_path / "report")
 
