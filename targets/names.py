@@ -91,5 +91,5 @@ def _made(adapter: Any, *arguments: str) -> FullTarget:
         raise error if isinstance(error, TargetError) else TargetError(_broken(what, error)) from error
     for verb in ("info", "deploy"):
         if not hasattr(target, verb):
-            raise TargetError(f"{adapter!r} is no target: it has no `{verb}` (see docs/adapters.md)")
+            raise TargetError(f"{adapter!r} is not a target: it has no `{verb}` (see docs/adapters.md)")
     return full(target)

@@ -91,7 +91,7 @@ def test_unusable_target(tmp_path: Path, capfd: pytest.CaptureFixture[str], targ
         ("mutant:tidy", "unknown mutant 'tidy': there are size-by-one, "),
         ("no.such.module:Target", "there is no module 'no' to import"),
         ("batchproof.cli:Target", "module 'batchproof.cli' has no 'Target'"),
-        ("batchproof.exit_status:WIDTH", "80 is no target: it has no `info`"),
+        ("batchproof.exit_status:WIDTH", "80 is not a target: it has no `info`"),
         (":Target", "cannot be started: ValueError: Empty module name"),
     ],
 )
@@ -391,7 +391,7 @@ def test_check_says_what_it_found(tmp_path: Path, capfd: pytest.CaptureFixture[s
     assert (status, err) == (1, "")
     assert "PASS           DB-RESULT-001     MUST   Every answer carries the result of its own request" in out
     assert "FAIL           DB-RESULT-002     MUST   Every answered request was executed exactly once" in out
-    assert "  actual    r0 2 times" in out
+    assert "  actual    r0 ran 2 times" in out
     assert "\nNOT CONFORMANT: 1 of 2 judged MUST rules fails\n1 FAIL  1 PASS  RunsTwice 1.5, " in out
     assert f"The report is in {tmp_path}/summary.md" in out
 

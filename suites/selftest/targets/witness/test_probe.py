@@ -75,7 +75,7 @@ def test_a_second_tensor_is_its_requests_own(columns: int, given: tuple[int, int
     if own:
         assert told.infos(5, [tensor], [extra])[0][0, INFO.index("exit_ns")] == 5
     else:
-        with pytest.raises(WitnessError, match=r"of \[7\] is not their own"):
+        with pytest.raises(WitnessError, match=r"requests \[7\]: the second tensor is not the one"):
             told.infos(5, [tensor], [extra])
 
 
