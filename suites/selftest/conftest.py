@@ -1,4 +1,4 @@
-"""What several of these tests are given."""
+"""Fixtures that several of these tests use."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def bench(tmp_path: Path) -> Iterator[Callable[..., Bench]]:
 
 @pytest.fixture
 def longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let runs be longer than for people: in simulated time that costs little."""
+    """Make runs longer than people would want them: in simulated time that costs little."""
     monkeypatch.setattr(Bench, "seconds", lambda _, _full, quick: 2.5 * quick)

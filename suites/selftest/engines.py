@@ -1,4 +1,4 @@
-"""A stand-in for the Docker SDK's client, as small as the suite's use of it; no engine behind it."""
+"""A stand-in for the Docker SDK's client, as small as the suite's use of it. There is no engine behind it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Refusal(Exception):
-    """What the SDK raises when the engine says no: `docker.errors.APIError`, as far as anybody looks at it."""
+    """What the SDK raises when the engine refuses: `docker.errors.APIError`, as far as our code reads it."""
 
     def __init__(self, explanation: str, status_code: int = 500) -> None:
         super().__init__(f"{status_code} Server Error: {explanation}")
@@ -53,7 +53,7 @@ class Thing:
 
 
 class FakeEngine:
-    """`fails` names the call that raises, and what it raises."""
+    """`fails` names the call that raises, and the exception."""
 
     def __init__(self, **fails: BaseException) -> None:
         self.fails, self.things, self.removed = fails, [], []

@@ -1,4 +1,4 @@
-"""What is known of a target before others measure: exact in simulated time, and refused where it is not known."""
+"""What is known of a target before other measurements: exact in simulated time, and refused when it is not certain."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 ACCELERATOR = WORKS["accelerator"]
 
 
-def test_what_a_client_waits_beyond_the_model_is_the_overhead() -> None:
-    """The median over all sizes; never negative, as a clock may be coarse."""
+def test_the_overhead_is_what_a_client_waits_beyond_the_model() -> None:
+    """It is the median over all sizes, and never negative, because a clock may be coarse."""
     slow = Calibration(ACCELERATOR, (Timed(1, (100, 90), (150, 160)), Timed(2, (120,), (190,)), Timed(4, (160,), (200,))))
     odd = Calibration(ACCELERATOR, (Timed(1, (100,), (99,)),))
 
@@ -40,8 +40,8 @@ def test_an_uncertain_time_is_not_a_result() -> None:
     assert noisy.reasons == ("tau of 1 rows is uncertain by more than 25%",)
 
 
-def test_a_calibration_is_that_of_its_work(bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is measured on the bench that it was asked for, and nothing is left in there."""
+def test_a_calibration_belongs_to_its_work(bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is measured on the bench that asked for it, and leaves nothing there."""
     monkeypatch.setattr(calibration, "service_times", lambda a_bench, work: (Timed(1, (a_bench.seed,), (work.row_ns,)),))
     one = bench(seed=9)
     before = vars(one).copy()
@@ -56,15 +56,15 @@ class Mute:
     clock = VirtualClock()
 
     def submit(self, _request: Any) -> Future[Any]:
-        """Take it."""
+        """Accept the request."""
         return Future()
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
 def test_a_target_without_an_answer_has_no_capacity() -> None:
-    """What compares with the capacity has no result where nothing is answered, and says why."""
+    """Measurements that compare with the capacity have no result when nothing is answered, and say why."""
     target: Any = SimpleNamespace(deploy=None)
     record: Any = SimpleNamespace()
     bench = Bench(full(target), record, quick=True, wait_ns=1000 * MS)

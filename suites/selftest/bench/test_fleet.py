@@ -1,4 +1,4 @@
-"""Models that are compared come up at once where the target can do that, and none is left behind."""
+"""Models that are compared come up at once if the target can do that, and none is left behind."""
 
 import signal
 import threading
@@ -36,7 +36,7 @@ class Model:
 
 
 class Fleet:
-    """A target that notes what comes up and goes; `meet`: threads that must be in `deploy` together."""
+    """A target that notes which models come and go. `meet`: how many threads must be in `deploy` at the same time."""
 
     def __init__(self, at_once, meet=1, breaks=None, **claims):
         self.info = TargetInfo("fleet", "1", "here", claims=claims)
@@ -62,7 +62,7 @@ def bench_on(bench):
 
 
 def test_they_come_up_at_once_and_stay(bench_on):
-    """All three are in `deploy` at the same time, and a model that was used is there to be used again."""
+    """All three are in `deploy` at the same time, and a model that was used can be used again."""
     fleet = Fleet(3, meet=3)
     with together(bench_on(fleet), WORK, CONFIGS) as serve:
         assert set(fleet.up) == set(CONFIGS)
@@ -79,7 +79,7 @@ def test_they_come_up_at_once_and_stay(bench_on):
     ids=["not-claimed", "not-side-by-side", "torch"],
 )
 def test_others_come_up_when_asked_for(bench_on, fleet, work, monkeypatch):
-    """One after the other, and each goes before the next comes."""
+    """They come up one after the other, and each goes before the next one comes."""
     torch = "batchproof.load.workload._torch"
     monkeypatch.setattr(torch, lambda target, _work, config, *_: Up(target.deploy(config)))
     with together(bench_on(fleet), work, CONFIGS) as serve:
@@ -90,7 +90,7 @@ def test_others_come_up_when_asked_for(bench_on, fleet, work, monkeypatch):
 
 
 class Up:
-    """As `Served`, of a torch model."""
+    """Stands in for `Served`, with a torch model."""
 
     def __init__(self, model):
         self._model, self.clock = model, SimpleNamespace(wait=lambda *_: True, now_ns=lambda: 0)
@@ -103,8 +103,8 @@ class Up:
         self.close()
 
 
-def test_one_that_is_refused_takes_all_away(bench_on):
-    """The error is the target's own; what came up before and after it is closed."""
+def test_a_refused_model_takes_all_others_away(bench_on):
+    """The error is the target's own, and every model that came up before or after is closed."""
     fleet = Fleet(3, meet=3, breaks=CONFIGS[1])
     with pytest.raises(TargetError, match="refused"), together(bench_on(fleet), WORK, CONFIGS):
         pytest.fail("one of them is missing")
@@ -113,7 +113,7 @@ def test_one_that_is_refused_takes_all_away(bench_on):
 
 
 def test_an_interruption_does_not_wait_for_a_server_that_hangs(bench_on, monkeypatch):
-    """Ctrl-C while models come up: what comes up later is closed then, what had not begun never is."""
+    """After Ctrl-C, a model that comes up later is closed at once, and one that had not begun to come up never does."""
     fleet, go = Fleet(1), threading.Event()
     one = bench_on(fleet)
     serve = one.serve

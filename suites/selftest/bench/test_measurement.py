@@ -1,4 +1,4 @@
-"""What every measurement is given and gives back."""
+"""What every measurement is given, and what it returns."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 ACCELERATOR = WORKS["accelerator"]
 
 
-def test_the_quick_form_makes_nothing_again_when_it_is_late(bench: Callable[..., Bench]) -> None:
-    """What is invalid is made again while there is time, and what is valid never is."""
+def test_the_quick_form_repeats_nothing_once_it_is_late(bench: Callable[..., Bench]) -> None:
+    """An invalid measurement is repeated while there is time; a valid one never is."""
     early, made = bench(), []
     with early.serve(ACCELERATOR, BatcherConfig()) as served:
         good = closed_loop(served.submit, served.clock, 1, wait_ns=10**9, requests=2)
@@ -37,14 +37,14 @@ def test_the_quick_form_makes_nothing_again_when_it_is_late(bench: Callable[...,
     assert len(made) == 2 + measurement.ATTEMPTS[1]
 
 
-def test_a_measurement_leaves_nothing_in_the_bench(bench: Callable[..., Bench]) -> None:
-    """What one measurement needs of another is passed to it: a bench cannot be written to."""
+def test_a_measurement_leaves_nothing_on_the_bench(bench: Callable[..., Bench]) -> None:
+    """What one measurement needs from another is passed to it, because a bench cannot be written to."""
     with pytest.raises(FrozenInstanceError):
         bench().seed = 1  # type: ignore[misc]
 
 
 def test_a_result_without_figures_has_a_line() -> None:
-    """It is not valid, and its headline is the reason."""
+    """The result is not valid, and its headline is the reason."""
     assert Result.nothing("no price").facts() == {
         "valid": False, "partly": False, "reasons": ["no price"], "verdict": "", "headline": "no price",
     }

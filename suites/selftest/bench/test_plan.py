@@ -7,17 +7,17 @@ from batchproof.bench.plan import MEASUREMENTS, by_name
 
 
 def test_the_calibration_comes_first() -> None:
-    """Everything else compares with it."""
+    """Everything else compares with the calibration."""
     assert MEASUREMENTS[0].name == "static"
     assert list(by_name()) == [one.name for one in MEASUREMENTS]
 
 
 def test_the_quick_form_takes_less_than_two_minutes() -> None:
-    """And each measurement less than its full form."""
+    """Each measurement also takes less time than its full form."""
     assert all(0 < one.quick_s <= one.full_s for one in MEASUREMENTS)
     assert sum(one.quick_s for one in MEASUREMENTS) < 120
 
 
 def test_without_figures_there_is_no_table() -> None:
-    """A measurement that was skipped has a headline, and nothing else."""
+    """A measurement that was skipped has a headline and nothing else."""
     assert [one.tables_of(Result.nothing("why")) for one in MEASUREMENTS] == [()] * len(MEASUREMENTS)

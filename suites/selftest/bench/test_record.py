@@ -1,4 +1,4 @@
-"""The report folder of a bench under test: raw samples are kept beside its lines."""
+"""The report folder of a bench under test: raw samples are kept beside its report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def test_samples_are_kept(tmp_path: Path) -> None:
-    """Raw, and as a histogram beside; those of an earlier bench in the same folder are gone."""
+    """They are kept raw and as a histogram, and those of an earlier bench in the same folder are removed."""
     histogram = pytest.importorskip("hdrh.histogram").HdrHistogram
     ns = np.arange(10, dtype=np.int64) * MS
     samples = Samples(ns, ns, ns + 5 * MS, np.zeros(10, np.uint8), np.zeros(10, np.int32))

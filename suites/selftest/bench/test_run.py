@@ -1,4 +1,4 @@
-"""`batchproof bench` under test: what is asked for wrongly is refused in one line, and what is shown is the whole of it."""
+"""`batchproof bench` under test: a wrong request is refused in one line, and nothing is hidden."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ from batchproof.reports.formats import bench as report
         (["--only", ","], 2, "the list is empty: name at least one"),
     ],
 )
-def test_misuse(capfd: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], status: int, message: str) -> None:
-    """One line, the exit status, and no folder."""
+def test_misuse_is_refused_in_one_line(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], status: int, message: str
+) -> None:
+    """The message is one line, the exit status says misuse, and no folder is made."""
     result = CliRunner().invoke(app, ["bench", "--report", str(tmp_path / "out"), *arguments])
     said = [line for line in (result.stderr + capfd.readouterr().err).splitlines() if line]
 
@@ -42,24 +44,24 @@ def test_misuse(capfd: pytest.CaptureFixture[str], tmp_path: Path, arguments: li
     assert not (tmp_path / "out").exists()
 
 
-def test_torch_that_is_not_there(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    """The message says how to get it, before any target is started."""
+def test_a_missing_torch_is_refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """The message says how to install it, before any target is started."""
     monkeypatch.setattr(command, "find_spec", lambda _: None)
 
     assert run(Options("nonsense", work="all")) == 2
     assert "pip install 'batchproof[reference]'" in capfd.readouterr().err
 
 
-def test_a_report_that_cannot_be_written(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Is one message too, and the target is ended."""
+def test_a_report_that_cannot_be_written_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The message is one line too, and the target is closed."""
     (tmp_path / "file").write_text("")
 
     assert run(Options("virtual", report=tmp_path / "file"), Console(file=io.StringIO())) == 4
     assert "choose another --report" in capfd.readouterr().err
 
 
-def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A whole bench in simulated time: plain lines where there is no terminal, and the command that makes it again."""
+def test_a_whole_bench_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bench in simulated time prints plain lines where there is no terminal, and the command that repeats it."""
     monkeypatch.setattr(cost, "REQUESTS", (4000, 4000))  # there is no noise that more would average out
     arguments = ["bench", "--target", "virtual", "--quick", "--only", "cost,static", "--price-per-hour", "2", "--seed", "5"]
     result = CliRunner().invoke(app, [*arguments, "--report", str(tmp_path)])
@@ -74,7 +76,7 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_layout_that_breaks_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bug in a table costs its measurement, and not the bench."""
+    """A bug in a table costs its measurement, but not the bench."""
 
     def broken(_found: Any) -> Any:
         raise ZeroDivisionError("a bug")
@@ -89,8 +91,8 @@ def test_a_layout_that_breaks_is_an_error(tmp_path: Path, monkeypatch: pytest.Mo
     assert "a bug" in line["headline"]
 
 
-def test_the_live_table() -> None:
-    """On a terminal the table fills in, and stays when the bench is over."""
+def test_the_live_table_stays() -> None:
+    """On a terminal, the table fills in and stays when the bench is over."""
     screen = io.StringIO()
     view = View(Console(file=screen, force_terminal=True, width=100), ["static", "naive"])
     view.begin("static", "what?")

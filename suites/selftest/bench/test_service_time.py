@@ -1,4 +1,4 @@
-"""What a batch takes is timed in rounds, as long as it is worth it."""
+"""A batch is timed in rounds for as long as more rounds are worth their time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def test_larger_batches_are_left_out_where_they_would_take_too_long() -> None:
-    """A batch that would take longer than the limit, as the sizes before it grew, is not begun; rounds end in time."""
+    """If the sizes before it predict that a batch exceeds the limit, it is not started; rounds end in time."""
     asked: list[int] = []
 
     def execute(rows: int) -> tuple[int, int]:
@@ -28,7 +28,7 @@ def test_larger_batches_are_left_out_where_they_would_take_too_long() -> None:
 
 
 def test_uncertain_times_are_taken_again(bench: Callable[..., Bench]) -> None:
-    """A size whose first times spread is timed on until its interval is narrow; the steady one is not."""
+    """A size with times that spread is timed until its interval is narrow; a steady one is not timed again."""
     asked = dict.fromkeys(service_time.SIZES, 0)
 
     def execute(rows: int) -> tuple[int, int]:

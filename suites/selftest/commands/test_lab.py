@@ -1,4 +1,4 @@
-"""`batchproof lab` under test: each verb measures in its shortest form, and what is wrong is said in one line."""
+"""`batchproof lab` under test: each verb measures in its shortest form, and reports an error in one line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def lab(*arguments: str) -> Result:
     ],
 )
 def test_a_verb_prints_its_table(arguments: list[str], shown: str) -> None:
-    """Exit status 0, and the table on stdout."""
+    """The exit status is 0, and the table is on stdout."""
     result = lab(*arguments)
 
     assert (result.exit_code, shown in result.stdout) == (0, True)
@@ -43,8 +43,8 @@ def test_a_verb_prints_its_table(arguments: list[str], shown: str) -> None:
     [({"PASS"}, 0), ({"PASS", "FAIL"}, 1), ({"INCONCLUSIVE"}, 75), ({"INCONCLUSIVE", "PASS"}, 0)],
     ids=lambda value: "-".join(sorted(value)) if isinstance(value, set) else str(value),
 )
-def test_the_oracle_s_exit_status(monkeypatch: pytest.MonkeyPatch, verdicts: set[str], status: int) -> None:
-    """1 where the target is slower, 75 where nothing could be judged."""
+def test_the_exit_status_of_the_oracle(monkeypatch: pytest.MonkeyPatch, verdicts: set[str], status: int) -> None:
+    """It is 1 if the target is slower, and 75 if nothing could be judged."""
     monkeypatch.setattr(target_validation, "print_table", lambda *_, **__: verdicts)
 
     assert lab("oracle").exit_code == status
@@ -56,7 +56,7 @@ def test_the_oracle_s_exit_status(monkeypatch: pytest.MonkeyPatch, verdicts: set
     ids=lambda value: "-".join(sorted(value)) if isinstance(value, set) else str(value),
 )
 def test_the_exit_status_of_second_opinions(monkeypatch: pytest.MonkeyPatch, verdicts: set[str], status: int) -> None:
-    """1 where somebody differs without an explanation, 75 where nothing could be judged."""
+    """It is 1 if a tool differs without an explanation, and 75 if nothing could be judged."""
     monkeypatch.setattr(rounds, "print_agreement", lambda *_, **__: verdicts)
 
     assert lab("second-opinions").exit_code == status
@@ -64,7 +64,7 @@ def test_the_exit_status_of_second_opinions(monkeypatch: pytest.MonkeyPatch, ver
 
 @pytest.mark.parametrize(("valid", "status"), [(True, 0), (False, 75)])
 def test_the_exit_status_of_punctuality(monkeypatch: pytest.MonkeyPatch, valid: bool, status: int) -> None:
-    """75 where a run is INVALID."""
+    """It is 75 if a run is INVALID."""
     monkeypatch.setattr(punctuality, "print_lag", lambda *_, **__: valid)
 
     assert lab("punctuality").exit_code == status
@@ -82,8 +82,8 @@ def test_the_exit_status_of_punctuality(monkeypatch: pytest.MonkeyPatch, valid: 
         (["awake"], 2, "Missing argument"),
     ],
 )
-def test_misuse_is_said_clearly(arguments: list[str], status: int, message: str) -> None:
-    """One message and the exit status; nothing is printed on stdout, and there is no traceback."""
+def test_misuse_is_refused_in_one_message(arguments: list[str], status: int, message: str) -> None:
+    """The exit status is right, nothing is printed on stdout, and there is no traceback."""
     result = lab(*arguments)
 
     assert (result.exit_code, message in result.stderr, "Traceback" in result.stderr) == (status, True, False)
@@ -91,15 +91,15 @@ def test_misuse_is_said_clearly(arguments: list[str], status: int, message: str)
 
 
 def test_awake_exits_as_its_command_does() -> None:
-    """The command's own options are its own; its exit status is ours."""
+    """The command keeps its own options, and `awake` exits with its status."""
     command = [sys.executable, "-m", "batchproof", "lab", "awake", sys.executable, "-c", "raise SystemExit(7)", "--seed"]
 
     assert subprocess.run(command, timeout=PATIENT, check=False).returncode == 7
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_leaves_nothing_behind(number: signal.Signals) -> None:
-    """Ctrl-C and SIGTERM end the verb with one line, and no process of it is left."""
+def test_an_interrupt_leaves_nothing_behind(number: signal.Signals) -> None:
+    """Ctrl-C and SIGTERM end the verb with one line, and none of its processes is left."""
     command = [sys.executable, "-m", "batchproof", "lab", "oracle", "--seconds", "60"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stdout

@@ -23,19 +23,19 @@ MUTANTS: dict[str, dict[str, Any]] = tomllib.loads(FOLDER.joinpath("mutants.toml
 
 
 def base(name: str) -> str:
-    """Return the text of a base."""
+    """Return the text of a base configuration."""
     return FOLDER.joinpath(name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", BASES)
 def test_base_is_clean(name: str) -> None:
-    """A base has no problem, not even a SHOULD."""
+    """A base has no problem, not even with a SHOULD."""
     assert lint(base(name)) == []
 
 
 @pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS)
 def test_mutant_is_killed(mutant: dict[str, Any]) -> None:
-    """A mutant changes one place, and exactly the rules that it names report it, in the right words."""
+    """A mutant changes one place, and exactly the rules that it names report it, with the right message."""
     text = base(mutant["base"])
     assert text.count(mutant["line"]) == 1
 
@@ -47,12 +47,12 @@ def test_mutant_is_killed(mutant: dict[str, Any]) -> None:
 
 
 def test_every_rule_has_a_mutant() -> None:
-    """No rule is left without a mutant, and no mutant names a rule that does not exist."""
+    """Every rule has a mutant, and every mutant names rules that exist."""
     assert {rule for mutant in MUTANTS.values() for rule in mutant["kills"]} == {PARSE, *CHECKS}
 
 
 def test_every_base_has_a_mutant() -> None:
-    """Every base is the base of a mutant."""
+    """Every base is used by a mutant."""
     assert {mutant["base"] for mutant in MUTANTS.values()} == set(BASES)
 
 
@@ -63,27 +63,27 @@ def test_rule_ids_are_unique() -> None:
 
 
 def test_checkers_and_catalogue_agree() -> None:
-    """The config rules of the catalogue are the checkers, in the same order, and a docstring is the rule's title."""
+    """The checkers are the config rules of the catalogue, in the same order, and their docstrings are the rules' titles."""
     catalogue = {rule.id: rule.title for rule in rules().values() if rule.profile == "CONFIG" and rule.area != "CFG-SERVER"}
     assert list(catalogue) == [PARSE, *CHECKS]
     assert {rule: f"{catalogue[rule]}." for rule in CHECKS} == {rule: check.__doc__ for rule, check in CHECKS.items()}
 
 
 def test_unparsable_text_has_one_problem() -> None:
-    """A text that does not parse is reported once, with the file, the line and the column."""
+    """Text that does not parse is reported once, with the file, the line and the column."""
     (problem,) = lint("max_batch_size: 8\ndynamic_batching { max_delay: 1 }", where="models/a/config.pbtxt")
     assert problem.rule == PARSE
     assert problem.message.startswith("models/a/config.pbtxt: not a model configuration: 2:20")
 
 
-def test_unknown_enumeration_values_are_survived() -> None:
-    """A number that an enumeration lacks stops no checker."""
+def test_unknown_enumeration_values_stop_no_checker() -> None:
+    """A number that an enumeration lacks does not stop any checker."""
     text = base("sequence.pbtxt").replace("CONTROL_SEQUENCE_READY", "99").replace("TYPE_STRING", "99")
     assert lint(text) == []
 
 
 def test_written_config_is_clean() -> None:
-    """What `BatcherConfig` writes has no problem once it has inputs and outputs."""
+    """A configuration written by `BatcherConfig` has no problem once it has inputs and outputs."""
     config = BatcherConfig(
         max_queue_delay_ns=2_000_000,
         queue_timeout_ns=500_000_000,

@@ -1,4 +1,4 @@
-"""The matrix of mutants: it takes its workers with it."""
+"""The matrix of mutants: its worker processes end with it."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def test_the_matrix_leaves_no_worker_behind():
-    """A killed `batchproof mutants` takes its processes with it."""
+    """When `batchproof mutants` is killed, its processes end too."""
     program = (
         "import os, time\n"
         "from batchproof.commands.mutants import pool\n"

@@ -1,4 +1,4 @@
-"""`batchproof new adapter` under test: what it writes runs as it is, and it never writes over anything."""
+"""`batchproof new adapter` under test: what it writes runs as it is, and it never overwrites anything."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SOURCE = Path(str(files("batchproof.commands.new") / "skeleton"))
 PAGE = Path(__file__).parents[3] / "docs" / "adapters.md"
 
 
-def test_it_runs_as_it_is(tmp_path: Path) -> None:
-    """Under another name, the skeleton's own target is judged, and nothing in it is called example any more."""
+def test_the_skeleton_runs_as_it_is(tmp_path: Path) -> None:
+    """Under another name, the skeleton's own target is judged, and nothing in it is still called example."""
     written = new_adapter("my_queue", tmp_path)
 
     command = [sys.executable, "-m", "batchproof", "check", "--target=my_queue_adapter:MyQueue", "--rules=DB-SIZE-002"]
@@ -29,7 +29,7 @@ def test_it_runs_as_it_is(tmp_path: Path) -> None:
     assert [path.name for path in written if "xample" in path.read_text(encoding="utf-8")] == []
 
 
-def test_under_the_name_of_the_example_it_is_the_example(tmp_path: Path) -> None:
+def test_under_the_name_example_the_skeleton_is_unchanged(tmp_path: Path) -> None:
     """The files of the skeleton are the source."""
     written = new_adapter("example", tmp_path)
 
@@ -38,7 +38,7 @@ def test_under_the_name_of_the_example_it_is_the_example(tmp_path: Path) -> None
 
 @pytest.mark.skipif(not PAGE.is_file(), reason="no docs here: the documentation is not installed")
 def test_the_page_shows_the_example() -> None:
-    """docs/adapters.md has the adapter word for word, in at most 40 lines."""
+    """docs/adapters.md shows the adapter word for word, in at most 40 lines."""
     adapter = (SOURCE / "example_adapter.py").read_text(encoding="utf-8")
 
     assert f"```python\n{adapter}```" in PAGE.read_text(encoding="utf-8")
@@ -46,15 +46,15 @@ def test_the_page_shows_the_example() -> None:
 
 
 @pytest.mark.parametrize("name", ["My", "1st", "a-b", "a/b", "..", "", "a__b", "class.x"])
-def test_a_name_that_is_no_module(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    """It is refused, and nothing is written."""
+def test_a_name_that_is_not_a_module_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """Nothing is written."""
     assert print_new_adapter(name, tmp_path) is ExitStatus.MISUSE
     assert "use lower-case letters" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_there_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One of the files is there already: none is written."""
+def test_existing_files_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """If one of the files already exists, none is written."""
     (tmp_path / "test_mine.py").write_text("mine", encoding="utf-8")
 
     assert print_new_adapter("mine", tmp_path) is ExitStatus.MISUSE
@@ -63,8 +63,8 @@ def test_what_is_there_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"test_mine.py": "mine"}
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file stands in the way: one message, which names it."""
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """If a file is in the way, one message names it."""
     (tmp_path / "file").touch()
 
     assert print_new_adapter("mine", tmp_path / "file" / "inner") is ExitStatus.UNAVAILABLE

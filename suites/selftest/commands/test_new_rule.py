@@ -1,4 +1,4 @@
-"""`batchproof new rule` under test: skeletons stand where people look for them, and nothing that was there is touched."""
+"""`batchproof new rule` under test: skeletons go where people look for them, and nothing that exists is changed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason=
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of the project."""
+    """Return a copy of the project."""
     shutil.copytree(ROOT, tmp_path / "copy", ignore=KEPT)
     return tmp_path / "copy"
 
 
 @pytest.mark.parametrize("area", ["SIZE", "db-timeout", "DB-LAW", "PERF-OVERLOAD"])
 def test_a_skeleton_only_adds(checkout: Path, area: str) -> None:
-    """Five files have new lines, each with the new id or a TODO near it; no line of theirs is changed."""
+    """Five files gain lines with the new id or a TODO; none of their lines is changed."""
     id_, written = new_rule(area, checkout)
 
     for one in written:
@@ -42,7 +42,7 @@ def test_a_skeleton_only_adds(checkout: Path, area: str) -> None:
 
 
 def test_skeletons_follow_each_other(checkout: Path) -> None:
-    """The entry of the new rule stands behind the last one of its area, before the next area's comment."""
+    """The entry of the new rule follows the last one of its area, before the next area's comment."""
     id_, (entry, *_) = new_rule("SIZE", checkout)
 
     text = entry.path.read_text(encoding="utf-8")
@@ -59,8 +59,8 @@ def test_skeletons_follow_each_other(checkout: Path) -> None:
         ("DB-DELAYS", "there is no area 'DB-DELAYS': choose one of DB-SIZE, "),
     ],
 )
-def test_an_area_that_is_not_there(checkout: Path, area: str, message: str) -> None:
-    """What cannot be meant is refused, and nothing is written."""
+def test_an_unknown_area_is_refused(checkout: Path, area: str, message: str) -> None:
+    """A word that is not an area is refused, and nothing is written."""
     before = {path: path.stat().st_mtime_ns for path in checkout.rglob("*")}
 
     with pytest.raises(NewRuleError) as error:
@@ -70,7 +70,7 @@ def test_an_area_that_is_not_there(checkout: Path, area: str, message: str) -> N
     assert {path: path.stat().st_mtime_ns for path in checkout.rglob("*")} == before
 
 
-def test_a_folder_that_is_no_checkout(tmp_path: Path) -> None:
-    """Somewhere else nothing can be added."""
+def test_a_folder_that_is_not_a_checkout_is_refused(tmp_path: Path) -> None:
+    """Nothing can be added outside a checkout."""
     with pytest.raises(NewRuleError, match="is not a checkout of Batchproof"):
         new_rule("DB-SIZE", tmp_path)

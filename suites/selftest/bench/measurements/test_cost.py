@@ -1,4 +1,4 @@
-"""What a million inferences cost is arithmetic on the curve."""
+"""The cost of a million inferences is arithmetic on the curve."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BASE_NS, ROW_NS = ACCELERATOR.base_ns, ACCELERATOR.row_ns
 
 
 def test_cost_is_arithmetic(bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch) -> None:
-    """3.60 an hour is a thousandth a second: a million at 1000/s cost 1; and each batch size costs price over rate."""
+    """At 3.60 an hour, a million inferences at 1000/s cost 1, and each batch size costs the price over its rate."""
     monkeypatch.setattr(cost, "REQUESTS", (4000, 4000))  # there is no noise that more would average out
     assert cost.per_million(3.6, 1000) == pytest.approx(1.0)
     assert cost.per_million(3.6, 0) is None
@@ -39,7 +39,10 @@ def test_cost_is_arithmetic(bench: Callable[..., Bench], monkeypatch: pytest.Mon
 
 
 def test_the_rate_under_an_slo_is_that_of_theory() -> None:
-    """One request at a time is M/D/1: at the rate found, theory's p99 is the limit to within the noise of one simulation."""
+    """One request at a time is M/D/1.
+
+    at the rate found, theory's p99 equals the limit to within the noise of one simulation.
+    """
     service_ns, slo_ns = 2 * MS, 10 * MS
 
     rate = cost.highest_rate(Curve((1,), (service_ns,)), 1, slo_ns, seed=3, requests=100_000)
@@ -48,7 +51,7 @@ def test_the_rate_under_an_slo_is_that_of_theory() -> None:
 
 
 def test_without_a_price_there_is_no_cost(bench: Callable[..., Bench]) -> None:
-    """It says what to give."""
+    """The result says which option gives the price."""
     one = bench()
     with pytest.raises(Skipped, match="--price-per-hour"):
         cost.measure(one, partial(calibrated, one))

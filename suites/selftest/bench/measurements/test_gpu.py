@@ -1,4 +1,4 @@
-"""Without CUDA the measurement says why it is skipped; its results are laid out without a device."""
+"""Without CUDA the measurement is skipped with a reason; its results are laid out without a device."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def test_without_cuda_the_gpu_is_skipped(bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the reason, and without the seconds that an import of torch takes."""
+    """The reason is given without the seconds that importing torch takes."""
     one = bench()
     monkeypatch.setattr(gpu.metadata, "version", lambda _: "9.9+cpu")
     with pytest.raises(Skipped, match=r"torch 9\.9\+cpu is built without CUDA"):
@@ -30,7 +30,7 @@ def test_without_cuda_the_gpu_is_skipped(bench: Callable[..., Bench], monkeypatc
 
 
 def test_a_result_has_its_knee_and_its_table() -> None:
-    """Rows that are faster together have a knee; a utilisation that nobody tells is a dash."""
+    """A result has a knee when rows are faster together; a utilisation that is not known is shown as a dash."""
     points = tuple(gpu.GpuPoint(rows, 1_000_000 + 10_000 * rows, 2_000_000, 1.0, 2.0, None) for rows in gpu.SIZES)
     found = gpu.Gpu("a device", {"mlp": gpu.GpuModel(points)})
 

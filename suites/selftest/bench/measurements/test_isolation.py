@@ -1,4 +1,4 @@
-"""Isolation, in virtual time: what it finds is exact, and it changes when the batcher is wrong."""
+"""Isolation, in virtual time: the figures are exact, and they change when the batcher is wrong."""
 
 from dataclasses import replace
 from functools import partial
@@ -17,18 +17,18 @@ pytestmark = pytest.mark.usefixtures("longer")
 
 
 def measured(bench):
-    """Measure."""
+    """Make the measurement."""
     return isolation.measure(bench, partial(calibrated, bench))
 
 
-def test_starvation_by_hand():
-    """What is answered after the load counts as waiting until its end."""
+def test_a_request_answered_after_the_load_counts_as_waiting_until_its_end():
+    """A hand-made case: what is answered after the load counts as waiting until the load's end."""
     found = isolation.starvation(by_hand([0, 2, 4, 6], [3, 20, None, 7], [0, 0, len(OUTCOMES) - 1, 0]), 10 * MS)
     assert found == isolation.Starvation(0.5, 8 * MS)
 
 
 def test_a_spike_on_b_leaves_a_alone(bench, monkeypatch):
-    """Two models of one target share nothing: A's figures are the same in all phases, but for who arrives at their ends."""
+    """The two models share nothing, so A's figures are the same in all phases, except at the ends of a phase."""
     monkeypatch.setattr(isolation, "of_levels", lambda *_: isolation.Unclaimed("not asked"))
     result = measured(bench())
     models = result.found.models
@@ -40,7 +40,7 @@ def test_a_spike_on_b_leaves_a_alone(bench, monkeypatch):
 
 
 def test_isolation_without_a_capacity_has_no_result(bench, monkeypatch):
-    """All loads are shares of it: one that is invalid spoils models and levels alike, with the reason."""
+    """All loads are shares of the capacity. If it is invalid, models and levels have no result either, and say why."""
     real = isolation.saturation
     noisy = Validity(("the host stalled",))
     monkeypatch.setattr(isolation, "saturation", lambda *asked: replace(real(*asked), validity=noisy))
@@ -51,7 +51,7 @@ def test_isolation_without_a_capacity_has_no_result(bench, monkeypatch):
 
 
 def test_urgent_requests_starve_the_others_and_are_served_in_time(bench, monkeypatch):
-    """By what the urgent leave; a batcher that ignores priorities shows other figures."""
+    """The others starve by what the urgent requests take; a batcher that ignores priorities shows other figures."""
     monkeypatch.setattr(isolation, "QUICK_URGENT_LOADS", (0.8, 1.2))
     alone = {"before": None, "during": None, "after": None}
     monkeypatch.setattr(isolation, "of_models", lambda *_: isolation.Models(0, (0, 0), alone, alone, ("not asked",)))

@@ -1,4 +1,4 @@
-"""One request at a time against dynamic batching, in simulated time: exact, and judged."""
+"""One request at a time against dynamic batching, in simulated time: the figures are exact, and they are judged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_GAIN = Work("serial", "a device that takes 1 ms a row", 0, MS)
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In simulated time there is no noise that longer runs would average out."""
+    """Shorten the runs: in simulated time there is no noise that longer runs would average out."""
     monkeypatch.setattr(naive, "SLICE_S", (0.3, 0.3))
 
 
@@ -36,7 +36,7 @@ def measured(bench: Bench) -> Result:
 
 
 def test_dynamic_batching_beats_one_at_a_time(bench: Callable[..., Bench]) -> None:
-    """The simulated batcher passes, below its ceiling; one request at a time takes tau(1) exactly."""
+    """The simulated batcher passes and stays below its ceiling; one request at a time takes exactly tau(1)."""
     one = measured(bench()).facts()["works"]["accelerator"]
 
     assert one["verdict"] == "PASS"
@@ -45,20 +45,20 @@ def test_dynamic_batching_beats_one_at_a_time(bench: Callable[..., Bench]) -> No
 
 
 def test_a_batcher_that_never_batches_fails_the_gate(bench: Callable[..., Bench]) -> None:
-    """Although its crowd keeps the instance busy: what one request at a time could have is what counts."""
+    """It fails although its clients keep the instance busy: the gate compares with what one request at a time could have."""
     assert measured(bench("mutant:never-batches")).verdict == "FAIL"
 
 
 def test_a_model_that_cannot_gain_is_not_judged(bench: Callable[..., Bench]) -> None:
-    """Its ceiling is computed first; the headline says so, and there is no verdict."""
+    """The ceiling is computed first. The headline says so, and there is no verdict."""
     one = measured(bench(works=(NO_GAIN,)))
 
     assert one.verdict == ""
     assert "cannot gain from batching (ceiling 1.00x)" in one.headline
 
 
-def test_stalls_cannot_make_a_pass_nor_a_fail(bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where every pair is invalid a FAIL becomes INCONCLUSIVE, a PASS stays as a lower bound, and no rate is a result."""
+def test_stalls_cause_neither_a_pass_nor_a_fail(bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With every pair invalid, a FAIL becomes INCONCLUSIVE, a PASS stays as a lower bound, and no rate is a result."""
     made = naive._slice
 
     def stalled(*arguments: Any) -> Any:

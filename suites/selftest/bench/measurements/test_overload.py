@@ -1,4 +1,4 @@
-"""Overload, in virtual time: what it finds is exact, and it changes when the batcher is wrong."""
+"""Overload, in virtual time: the figures are exact, and they change when the batcher is wrong."""
 
 from functools import partial
 
@@ -17,26 +17,26 @@ pytestmark = pytest.mark.usefixtures("longer")
 
 
 def measured(bench):
-    """Measure."""
+    """Make the measurement."""
     return overload.measure(bench, partial(calibrated, bench))
 
 
-def test_fairness_by_hand():
-    """Two clients of two requests each: one gets all, the other half."""
+def test_fairness_of_two_clients():
+    """A hand-made case: two clients send two requests each; one has all of them served, the other half."""
     seen = by_hand([0, 0, 0, 0], [1, 1, 1, None], [0, 0, 0, FULL], [0, 0, 1, 1])
     found = overload.fairness(seen)
     assert found.least_to_mean == pytest.approx(0.5 / 0.75)
     assert found.jain == pytest.approx(1.5**2 / (2 * 1.25))
 
 
-def test_overtaking_by_hand():
-    """Two come back after one that was sent later."""
+def test_overtaken_requests_are_counted():
+    """A hand-made case: two requests come back after one that was sent later."""
     assert overload.overtaken(by_hand([0, 1, 2, 3], [5, 7, 4, 9])) == 0.5
     assert overload.overtaken(by_hand([0, 1, 2], [5, 5, 9])) == 0
 
 
-def test_recovery_by_hand():
-    """A median of 50 requests in a row, from the first of them."""
+def test_recovery_starts_at_the_first_of_50_fast_requests():
+    """A hand-made case: recovery is a fast median of 50 requests in a row, and it counts from the first of them."""
     before = phases.Phase("before", 0, 0.1, 1000)
     slow = [20] * 30 + [1] * 120
     seen = by_hand(range(250), [at + 1 for at in range(100)] + [100 + at + slow[at] for at in range(150)])
@@ -45,8 +45,8 @@ def test_recovery_by_hand():
     assert overload.recovery_ns(never, before, 100 * MS) is None
 
 
-def test_overload_is_refused_or_grows(bench, monkeypatch):
-    """Three times the capacity: without a limit the latency grows by 2 s a second, with one the queue is bounded."""
+def test_an_overloaded_queue_is_bounded_or_grows(bench, monkeypatch):
+    """At three times the capacity, latency grows by 2 s a second without a limit; with a limit, the queue is bounded."""
     monkeypatch.setattr(overload, "QUICK_LOADS", ((3.0,), (3.0,)))
     result = measured(bench())
     assert result.valid, result.reasons
@@ -67,7 +67,7 @@ def test_overload_is_refused_or_grows(bench, monkeypatch):
 
 
 def test_overload_shows_a_batcher_without_a_limit(bench, monkeypatch):
-    """One that forgets max_queue_size is far over its bound."""
+    """A batcher that forgets max_queue_size is far over its bound."""
     monkeypatch.setattr(overload, "QUICK_LOADS", ((3.0,), (3.0,)))
     monkeypatch.setattr(overload, "SPIKE", 1.0)
     limits = overload.queue_limits

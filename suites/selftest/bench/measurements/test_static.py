@@ -1,4 +1,4 @@
-"""Service times through a simulated target are exact."""
+"""Service times that are measured through a simulated target are exact."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BASE_NS, ROW_NS = ACCELERATOR.base_ns, ACCELERATOR.row_ns
 
 
 def test_static_is_exact(bench: Callable[..., Bench]) -> None:
-    """Through a simulated target tau(b) is what the witness was told, to the nanosecond; so is all that follows from it."""
+    """Through a simulated target, tau(b) is what the witness was asked for, to the nanosecond; so is all that follows."""
     one = bench()
     result = static.measure(one, partial(calibrated, one))
     facts = result.facts()["works"]["accelerator"]

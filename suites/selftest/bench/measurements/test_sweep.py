@@ -1,4 +1,4 @@
-"""A sweep in simulated time: every point is the oracle's, and the best one is named."""
+"""A sweep in simulated time: every point equals the oracle's, and the best one is named."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNKNOWN = Assessment("INCONCLUSIVE", "", "", None, 0.05, {}, {}, {})
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In simulated time there is no noise that longer runs would average out."""
+    """Shorten the runs: in simulated time there is no noise that longer runs would average out."""
     monkeypatch.setattr(sweep, "CLOSED_S", (0.75, 0.75))
     monkeypatch.setattr(sweep, "OPEN_S", ((1.5, 2.5), (1.5, 2.5)))
 
@@ -41,7 +41,7 @@ def measured(bench: Bench) -> Result:
 
 
 def test_sweep_is_what_the_oracle_says(bench: Callable[..., Bench]) -> None:
-    """In simulated time every point is the oracle's to the nanosecond, and the largest batch wins by more than the gate."""
+    """Every point equals the oracle's to the nanosecond, and the largest batch wins by more than the gate."""
     one = measured(bench()).facts()["works"]["accelerator"]
 
     assert len(one["closed"]) == len(sweep.SIZES[1]) * len(sweep.DELAYS_NS[1]) >= 9
@@ -55,7 +55,7 @@ def test_sweep_is_what_the_oracle_says(bench: Callable[..., Bench]) -> None:
 
 
 def test_a_target_slower_than_its_oracle_is_named(bench: Callable[..., Bench]) -> None:
-    """With a curve that promises 30 % less time than the target takes, the sweep says how much is lost, and where."""
+    """When the curve promises 30 % less time than the target takes, the sweep says how much is lost, and where."""
     promised = [(rows, (BASE_NS + ROW_NS * rows) * 7 // 10) for rows in SIZES]
     fast = Calibration(ACCELERATOR, tuple(Timed(rows, (tau_ns,), (tau_ns,)) for rows, tau_ns in promised))
 
@@ -78,10 +78,10 @@ def test_a_model_that_cannot_gain_is_not_judged(bench: Callable[..., Bench]) -> 
     ("times", "best", "told"),
     [(1, 16, "x the smallest batch"), (2, 4, "x the smallest batch (of 6 VALID points, 3 INVALID)")],
 )
-def test_a_best_of_some_points_says_so(
+def test_the_best_of_the_valid_points_says_that_some_are_missing(
     bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch, times: int, best: int, told: str
 ) -> None:
-    """An INVALID point is measured again after the others; while it is no rival, the best is the best of the others."""
+    """An INVALID point is measured again after the others. If it stays INVALID, the best is the best of the others."""
     made, seen = sweep._saturate, []
 
     def stalled(bench: Bench, served: Any, config: BatcherConfig, calibration: Calibration) -> sweep.Observed:
@@ -99,8 +99,8 @@ def test_a_best_of_some_points_says_so(
     assert len(seen) == 9 + 3
 
 
-def test_windows_and_best(bench: Callable[..., Bench]) -> None:
-    """Equals are not better: of points within 1 % the smallest batch and the shortest delay is the best."""
+def test_of_nearly_equal_points_the_smallest_batch_and_delay_win(bench: Callable[..., Bench]) -> None:
+    """Among points within 1 % of each other, the smallest batch and the shortest delay are the best."""
     config = BatcherConfig(max_batch_size=8)
     with bench().serve(ACCELERATOR, config) as served:
         run_ = closed_loop(served.submit, served.clock, 16, wait_ns=10**9, seconds=2.4)

@@ -1,4 +1,4 @@
-"""The curve under test: what a batch takes, and what batching can give at most."""
+"""The curve under test: how long a batch takes, and how much batching can gain at most."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ US, MS = 1_000, 1_000_000
 CAPACITY = 8 / 3_600_000 * 1e9  # a second, of 2 ms + 0.2 ms a row at 8 rows
 
 
-def test_the_curve_between_and_beyond_its_points() -> None:
-    """Straight between points, as steep as the last piece beyond them, and never below 1 ns."""
+def test_the_curve_is_straight_between_and_beyond_its_points() -> None:
+    """The curve is straight between points, as steep as the last piece beyond them, and never below 1 ns."""
     curve = Curve((2, 4, 8), (100, 140, 120))
 
     assert [curve.at(rows) for rows in (1, 2, 3, 4, 6, 8, 12, 40)] == [80, 100, 120, 140, 130, 120, 100, 1]
@@ -23,7 +23,7 @@ def test_the_curve_between_and_beyond_its_points() -> None:
 
 
 def test_the_curve_bounds_what_batching_gives() -> None:
-    """Limit, best batch and ceiling of a line, and of a device that large batches slow down."""
+    """A line has a limit, a best batch and a ceiling, and so does a device that large batches slow down."""
     line = Curve.affine(2 * MS, MS // 5, (1, 2, 4, 8))
     slow = Curve((1, 8, 32), (275 * US, 2410 * US, 14459 * US))
 
@@ -37,8 +37,11 @@ def test_the_curve_bounds_what_batching_gives() -> None:
     assert Curve((1, 2), (100, 90)).fit()[1] == 0, "no negative rows"
 
 
-def test_the_knee() -> None:
-    """The smallest batch with 90 % of the limit: 9 base / row of a line; a curve that peaks early is compute-bound."""
+def test_the_knee_is_the_smallest_batch_near_the_limit() -> None:
+    """The knee is the smallest batch with 90 % of the limit.
+
+    9 base / row for a line. A curve that peaks early is compute-bound.
+    """
     knee = Curve.affine(2 * MS, MS // 5, (1, 8, 64, 4096)).knee()
     flat = Curve((1, 8, 32), (275 * US, 2410 * US, 14459 * US)).knee()
 
@@ -52,8 +55,8 @@ def test_the_knee() -> None:
 @pytest.mark.parametrize(
     ("sizes", "tau_ns"), [((), ()), ((1, 2), (5,)), ((2, 1), (5, 6)), ((0, 1), (5, 6)), ((1,), (0,))]
 )
-def test_what_is_no_curve_is_refused(sizes: tuple[int, ...], tau_ns: tuple[int, ...]) -> None:
-    """ValueError, from JSON as well."""
+def test_what_is_not_a_curve_is_refused(sizes: tuple[int, ...], tau_ns: tuple[int, ...]) -> None:
+    """It is a ValueError, from JSON as well."""
     with pytest.raises(ValueError, match=r"a curve needs|must ascend|at least 1 ns"):
         Curve(sizes, tau_ns)
     with pytest.raises(ValueError, match="not a curve"):

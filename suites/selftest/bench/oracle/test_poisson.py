@@ -1,4 +1,4 @@
-"""Poisson probabilities: scipy's own, in the shapes that the chains need."""
+"""Poisson probabilities: they are scipy's, in the shapes that the chains need."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from batchproof.bench.oracle import poisson
 
 @pytest.mark.parametrize("mean", [0.0, 1e-9, 0.3, 7.0, 3000.0, np.array([[0.0, 1.0], [40.0, 900.0]])])
 def test_probabilities_are_scipy_s(mean: float) -> None:
-    """Of each count, of at least as many, and of as many at most, however large the mean is."""
+    """The probabilities of this count, at least this count, and at most this count agree, however large the mean is."""
     from scipy import stats
 
     law, j = stats.poisson(np.asarray(mean)[..., None]), np.arange(12)
@@ -23,7 +23,7 @@ def test_probabilities_are_scipy_s(mean: float) -> None:
 
 
 def test_a_stationary_distribution_stays() -> None:
-    """One step of the chain changes nothing."""
+    """One step of the chain changes nothing in its stationary distribution."""
     chain = np.array([[0.5, 0.5, 0.0], [0.1, 0.6, 0.3], [0.0, 0.2, 0.8]])
 
     found = poisson.stationary(chain)

@@ -1,4 +1,4 @@
-"""Predictions under test: they are held against runs, and what a target loses is named."""
+"""Predictions under test: they are compared with runs, and the time that a target loses is named."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _virtual_run(config: BatcherConfig, schedule: Schedule = LOAD) -> Run:
 
 
 def _run(told: Any, factor: float, outcome: str = "answered", reasons: tuple[str, ...] = ()) -> Any:
-    """A run whose latencies are a prediction's times `factor`."""
+    """Return a run with the latencies of a prediction times `factor`."""
     due = told.simulated.due_ns
     done = due + (told.simulated.latency_ns * factor).astype(np.int64)
     outcomes = np.full(due.size, OUTCOMES.index("answered"), dtype=np.uint8)
@@ -43,7 +43,7 @@ def _run(told: Any, factor: float, outcome: str = "answered", reasons: tuple[str
 
 @pytest.mark.parametrize("more", [{}, {"max_queue_delay_ns": MS}, {"instances": 2}, {"max_queue_size": 2}], ids=str)
 def test_the_virtual_target_is_as_predicted(more: dict[str, int]) -> None:
-    """The same schedule, generator and all: not a nanosecond apart."""
+    """With the same schedule and the same generator, the two do not differ by a nanosecond."""
     config = BatcherConfig(max_batch_size=8, **more)
     told, run = predict(config, CURVE, LOAD.due_ns, end_ns=LOAD.end_ns), _virtual_run(config)
     found = assess(told, run, 0.0)
@@ -56,7 +56,7 @@ def test_the_virtual_target_is_as_predicted(more: dict[str, int]) -> None:
 
 
 def test_a_target_that_loses_time_is_named() -> None:
-    """Slower than the margin is a finding with its size; faster is one about the curve."""
+    """A target slower than the margin is a finding, with its size; a faster one is a finding about the curve."""
     told = predict(BatcherConfig(max_batch_size=8), CURVE, LOAD.due_ns)
     slow, same, fast = (assess(told, _run(told, factor)) for factor in (1 / 0.7, 1.1, 0.7))
 
@@ -69,7 +69,7 @@ def test_a_target_that_loses_time_is_named() -> None:
 
 
 def test_a_closed_loop_is_judged_by_its_rate() -> None:
-    """And so is an open one with more load than capacity: latency has no mean there."""
+    """So is an open loop with more load than capacity: its latency has no mean."""
     config = BatcherConfig(max_batch_size=8)
     over = predict(config, CURVE, poisson(1.5 * CAPACITY, 0.5, 11).due_ns)
     for told in (predict_closed(config, CURVE, 16, 4000), over):
@@ -80,7 +80,7 @@ def test_a_closed_loop_is_judged_by_its_rate() -> None:
 
 
 def test_what_cannot_be_judged_is_not() -> None:
-    """Invalid runs, loads near capacity, missing answers: INCONCLUSIVE, with the reason."""
+    """Invalid runs, loads near capacity and missing answers are INCONCLUSIVE, with the reason."""
     config = BatcherConfig(max_batch_size=8)
     told, near = (predict(config, CURVE, poisson(load * CAPACITY, 1.0, 11, exact=True).due_ns) for load in (0.7, 0.96))
     found = [
@@ -96,7 +96,7 @@ def test_what_cannot_be_judged_is_not() -> None:
     assert "were not answered" in found[2].why
 
 
-def test_overruns_and_the_overhead() -> None:
+def test_an_overrun_costs_throughput_and_the_overhead_does_not() -> None:
     """What keeps the instance busy costs throughput; anything else only adds to the latency."""
     config = BatcherConfig(max_batch_size=8)
     bare, busy, far = (predict(config, CURVE, LOAD.due_ns, **more) for more in ({}, {"overrun_ns": MS}, {"overhead_ns": MS}))
@@ -108,8 +108,8 @@ def test_overruns_and_the_overhead() -> None:
 
 
 @pytest.mark.parametrize(("per_s", "overrun_ms", "overhead_ms"), [(200, 4, 1.5), (8000 / 36, 0, 2), (250, 0, 2), (0, 0, 2)])
-def test_what_saturation_and_lone_requests_show(per_s: float, overrun_ms: int, overhead_ms: float) -> None:
-    """A batch of 8 that should take 36 ms and takes 40 has an overrun of 4 ms, an eighth of it a lone request's."""
+def test_the_overrun_follows_from_saturation_and_lone_requests(per_s: float, overrun_ms: int, overhead_ms: float) -> None:
+    """A batch of 8 that should take 36 ms and takes 40 has an overrun of 4 ms, and a lone request has an eighth of it."""
     config = BatcherConfig(max_batch_size=8)
 
     assert overrun(config, per_s, 8000 / 36) == overrun_ms * MS
@@ -118,7 +118,7 @@ def test_what_saturation_and_lone_requests_show(per_s: float, overrun_ms: int, o
 
 
 def test_a_smaller_batch_runs_over_by_less() -> None:
-    """In proportion to its rows, as what is added is work on each request."""
+    """The overrun is in proportion to the rows, because the extra work is done for each request."""
     config = BatcherConfig(max_batch_size=8)
     lone, full = (predict(config, CURVE, due_ns, overrun_ns=MS) for due_ns in ([0], [0] * 9))
 

@@ -1,4 +1,4 @@
-"""The simulator's speed is told for every kind of configuration."""
+"""The simulator's speed is shown for every kind of configuration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from batchproof.bench.oracle import simulator_speed
 
 
 def test_every_case_has_a_row(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each of the table's cases is printed by its name."""
+    """The table prints each of its cases by name."""
     simulator_speed.print_table(300)
 
     printed = capsys.readouterr().out

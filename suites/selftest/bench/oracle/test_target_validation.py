@@ -1,4 +1,4 @@
-"""A target against its oracle: one that loses time is named, and an invalid run judges nobody."""
+"""A target against its oracle: one that loses time is named, and an invalid run decides nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MS = 1_000_000
 
 
 class _Slow:
-    """Takes half as long again as it is told to."""
+    """A model that takes half as long again as it is asked to."""
 
     def __init__(self) -> None:
         self.info = VirtualTarget().info
@@ -37,8 +37,8 @@ class _Slow:
         return SimpleNamespace(submit=submit, clock=inner.clock, close=inner.close)
 
 
-def test_a_target_against_its_oracle(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Calibrated, loaded and simulated: the virtual target is as predicted; one that loses a third is named."""
+def test_only_a_target_that_loses_time_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is calibrated, loaded and simulated: the virtual target is as predicted, and one that loses a third is named."""
     good = list(validation.validated(VirtualTarget(), base_ns=2 * MS, row_ns=MS // 5, seconds=0.5))
     slow = next(validation.validated(_Slow(), base_ns=2 * MS, row_ns=MS // 5, seconds=0.5))
 
@@ -55,8 +55,8 @@ def test_a_target_against_its_oracle(monkeypatch: pytest.MonkeyPatch, capsys: py
     assert "FAIL" in capsys.readouterr().out
 
 
-def test_an_invalid_calibration_judges_nobody() -> None:
-    """What was predicted from it is not known."""
+def test_an_invalid_calibration_decides_nothing() -> None:
+    """A prediction from an invalid calibration means nothing."""
     found = Assessment("FAIL", "", "loses 30%", 0.3, 0.05, {}, {}, {})
     good, bad = (cast("Run", SimpleNamespace(valid=valid)) for valid in (True, False))
 
@@ -65,8 +65,8 @@ def test_an_invalid_calibration_judges_nobody() -> None:
 
 
 @pytest.mark.parametrize(("noisy", "verdict"), [(2, "PASS"), (9, "INCONCLUSIVE")])
-def test_what_is_invalid_is_measured_again(monkeypatch: pytest.MonkeyPatch, noisy: int, verdict: str) -> None:
-    """So many times and no more: a valid run is then judged, and of nothing but invalid ones the last is not."""
+def test_an_invalid_run_is_repeated_only_so_often(monkeypatch: pytest.MonkeyPatch, noisy: int, verdict: str) -> None:
+    """The first valid run is judged. If all runs are invalid, nothing is judged."""
     monkeypatch.setattr(validation, "ATTEMPTS", 3)
     made = {"open": 0, "closed": 0}
 

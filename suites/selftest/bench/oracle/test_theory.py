@@ -17,7 +17,7 @@ CAPACITY = 8 / TAU[8] * 1e9
 
 # Values of textbooks' formulas, computed independently of this code.
 def test_theory_gives_the_known_values() -> None:
-    """M/D/1, Inoue, bulk service, Triton's rule and the window at points that were computed elsewhere."""
+    """M/D/1, Inoue, bulk service, Triton's rule and the window agree with values that were computed elsewhere."""
     asked = [(load * 500, 2 * MS, percent) for load in (0.5, 0.7, 0.9) for percent in (50, 90, 99)]
     percentiles = [round(theory.md1_percentile_ns(*one) / MS, 3) for one in asked]
     assert percentiles == [2.0, 5.031, 8.673, 3.46, 8.154, 14.971, 8.026, 23.565, 45.796]
@@ -45,7 +45,7 @@ def test_theory_gives_the_known_values() -> None:
 
 
 def test_special_cases_agree_with_each_other() -> None:
-    """A chain without its feature is the simpler queue."""
+    """A chain without its special feature equals the simpler queue."""
     rate = 0.7 * CAPACITY
     assert chains.delayed(rate, TAU, 8, 0).mean_ns == pytest.approx(chains.bulk(rate, TAU, 8).mean_ns)
     assert chains.bulk(350, (0, 2 * MS), 1).mean_ns == pytest.approx(theory.md1_mean_ns(350, 2 * MS))
@@ -53,8 +53,8 @@ def test_special_cases_agree_with_each_other() -> None:
     assert chains.bulk(500, service_times(200), 200).mean_ns == pytest.approx(chains.unlimited(500, 2 * MS, MS // 5).mean_ns)
 
 
-def test_no_steady_state_is_said() -> None:
-    """At capacity and above every formula refuses."""
+def test_a_queue_without_a_steady_state_is_refused() -> None:
+    """At capacity and above, every formula refuses."""
     for ask in (
         lambda: theory.md1_mean_ns(500, 2 * MS),
         lambda: theory.greedy_bound_ns(5000, 2 * MS, MS // 5),
@@ -71,7 +71,7 @@ def test_no_steady_state_is_said() -> None:
 
 
 def test_the_greedy_law_holds_of_formed_batches() -> None:
-    """The mean latency follows from the batches alone, in the long run: within 1 % over 100,000 requests."""
+    """In the long run the mean latency follows from the batches alone: within 1 % over 100,000 requests."""
     tau_ns = service_times(512)
     told = simulate(BatcherConfig(max_batch_size=512), poisson(2000, 50, 3).due_ns, tau_ns)
 

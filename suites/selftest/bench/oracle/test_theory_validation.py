@@ -1,4 +1,4 @@
-"""The table of theory against simulation: it agrees, and it has the power to disagree."""
+"""The table of theory against simulation: the two agree, and the table can show that they do not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TAU = validation.service_times(8)
 
 
 def test_theory_and_simulation_agree() -> None:
-    """Every scenario of the table, shortened; the whole one is `batchproof lab theory`.
+    """Every scenario of the table agrees in a shortened run; `batchproof lab theory` makes the whole one.
 
     False alarms of this test: fewer than 1 in 1000 seeds (see the module); the seed is fixed.
     """
@@ -29,7 +29,7 @@ def test_theory_and_simulation_agree() -> None:
 
 @pytest.mark.parametrize(("name", "attribute"), [("mean", "mean_ns"), ("batch", "mean_batch")])
 def test_a_wrong_theory_is_seen(name: str, attribute: str) -> None:
-    """The check has power: three percent off, or the delay forgotten, and the row fails."""
+    """The check has power: if the theory is off by three percent, or forgets the delay, the row fails."""
     scenario = next(one for one in validation.scenarios() if one.at == "load 0.3, 1 ms")
     off = replace(scenario, theory={name: scenario.theory[name] * 1.03})
     forgot = replace(scenario, theory={name: getattr(chains.bulk(scenario.rate, TAU, 8), attribute)})
@@ -38,8 +38,8 @@ def test_a_wrong_theory_is_seen(name: str, attribute: str) -> None:
     assert {row.verdict for one in (off, forgot) for row in validation.rows(one, 7, 3000)} == {FAIL}
 
 
-def test_the_table_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """It counts the rows that fail."""
+def test_the_table_counts_the_rows_that_fail(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table is printed, and the number of rows that fail is returned."""
     scenario = next(validation.scenarios())
     monkeypatch.setattr(validation, "scenarios", lambda: iter([scenario]))
     assert validation.print_table(2000) == 0

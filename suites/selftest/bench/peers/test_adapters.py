@@ -1,4 +1,4 @@
-"""Each peer answers as its adapter promises, or is skipped with the reason."""
+"""Each peer answers as its adapter promises, or is skipped with a reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HERE = [kind for kind in KINDS if kind.name != "ray-serve" or find_spec("ray")] 
 
 @pytest.fixture(params=HERE, ids=lambda kind: kind.name)
 def kind(request: pytest.FixtureRequest) -> Kind:
-    """Each peer that is installed; those of the extra `peers` are missed where they are not."""
+    """Each peer in turn; those of the extra `peers` are skipped where they are not installed."""
     try:
         request.param.version()
     except Skipped as reason:
@@ -31,7 +31,7 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 @pytest.mark.filterwarnings("ignore")  # of the peers' own modules
 def test_a_peer_answers_each_request_with_its_own(kind: Kind) -> None:
-    """Every adapter batches, gives each its own answer, passes the model's exception on, and ends."""
+    """Every adapter batches, gives each request its own answer, passes on the model's exception, and ends."""
     sizes, threads = [], threading.active_count()
 
     def model(items: list[int]) -> list[int]:
@@ -53,8 +53,8 @@ def test_a_peer_answers_each_request_with_its_own(kind: Kind) -> None:
     assert threading.active_count() <= threads + (kind.name == "ray-serve") * 8
 
 
-def test_a_peer_that_is_not_there_is_skipped() -> None:
-    """A peer that is not installed, or whose inside has changed, is skipped with the reason."""
+def test_a_peer_that_is_not_installed_is_skipped() -> None:
+    """A peer that is not installed, or has changed inside, is skipped with a reason."""
     absent = Kind("nobody", "no-such-distribution", adapters.Batched)
 
     def changed(*_: Any) -> Any:

@@ -14,7 +14,7 @@ TINY = Load("tiny", 1_000_000, 4)
 
 
 def test_peers_are_compared_in_turn() -> None:
-    """Each round has every peer once; a row for each, with the reason for who cannot take part."""
+    """Each round runs every peer once. Each peer has a row, which gives the reason if it cannot take part."""
     turns: list[str] = []
 
     def absent(_load: Load) -> Any:
@@ -30,12 +30,15 @@ def test_peers_are_compared_in_turn() -> None:
 
 
 def row(per_s: float, *, valid: bool = True) -> dict[str, Any]:
-    """A slice's figures."""
+    """Return the figures of a slice."""
     return {"per_s": per_s, "p50_us": 1.0, "p99_us": 2.0, "valid": valid, "reasons": [] if valid else ["noise"]}
 
 
 def test_only_valid_slices_count() -> None:
-    """Medians are of valid slices, ratios of rounds in which both were valid; with none there is no figure."""
+    """Medians come from valid slices, and ratios from rounds in which both slices were valid.
+
+    Without one there is no figure.
+    """
     first = [row(4000), row(9, valid=False), row(3000)]
     found = {"us": first, "them": [row(1000), row(1), row(1500)], "lost": [row(1, valid=False)] * 3}
 
@@ -48,8 +51,8 @@ def test_only_valid_slices_count() -> None:
     assert dict(zip(closed.heads, closed.rows[0], strict=True))["per_s"] == "INVALID"
 
 
-def test_everybody_is_asked() -> None:
-    """The table has the reference first, every in-process peer, and Triton where there is a target."""
+def test_every_peer_is_in_the_table() -> None:
+    """The table has the reference first, then every in-process peer, and Triton if there is a target."""
     names = list(comparison.everybody(target=object()))
 
     assert names[0] == "batchproof"

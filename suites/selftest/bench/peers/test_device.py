@@ -1,4 +1,4 @@
-"""A model that stands for a device."""
+"""A model that stands in for a device."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PAYLOAD = np.zeros((1, 8), np.int64)
 
 
 def test_the_device_is_never_early() -> None:
-    """A device keeps a batch for its time at least, and says what it really was."""
+    """A device keeps a batch for at least its time, and reports how long it really took."""
     device = Device(2_000_000)
 
     assert device(PAYLOAD) is PAYLOAD

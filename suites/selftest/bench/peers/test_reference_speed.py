@@ -1,12 +1,12 @@
-"""The reference batcher's speed is told against what the device was able to do."""
+"""The reference batcher's speed is shown against what the device could do."""
 
 from __future__ import annotations
 
 from batchproof.bench.peers import reference_speed as speed
 
 
-def test_saturation_is_told_against_both_limits() -> None:
-    """The share of the limit is never above that of the device as it was, nor that much above 1."""
+def test_saturation_is_compared_with_both_limits() -> None:
+    """The share of the limit is never above the share of what the device did, nor much above 1."""
     row = speed.saturation(1_000_000, 4, 0.2)
 
     assert row["limit_per_s"] == 4000
@@ -16,7 +16,7 @@ def test_saturation_is_told_against_both_limits() -> None:
 
 
 def test_a_request_that_waits_costs_something() -> None:
-    """Waiting threads are counted, each of their requests once."""
+    """The time of waiting threads is counted, once for each of their requests."""
     row = speed.waiting_clients(2, 2, 0.1)
 
     assert row["requests"] > 0

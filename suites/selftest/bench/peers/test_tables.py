@@ -1,4 +1,4 @@
-"""What the laboratory shows: no figure of an invalid run."""
+"""The tables of the laboratory show no figure of an invalid run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from batchproof.bench.peers.tables import as_text, comparison_tables, speed_tabl
 
 
 def test_invalid_figures_are_not_shown() -> None:
-    """A row of an invalid run has what was asked and INVALID, and no figure."""
+    """The row of an invalid run shows the parameters and INVALID, but no figure."""
     row = {"tau_ns": 1, "max_batch": 8, "per_s": 5.0, "limit_per_s": 8.0, "share": 0.6, "valid": False, "reasons": ["noise"]}
     found = {"saturation": [row], "overhead": [], "added": [], "held": [], "torch": [{"skipped": "no torch"}]}
 
@@ -20,7 +20,7 @@ def test_invalid_figures_are_not_shown() -> None:
 
 
 def test_a_peer_that_was_skipped_has_no_figure() -> None:
-    """Its row says so."""
+    """The row of a skipped peer says so."""
     closed, opened = comparison_tables({"closed": [{"load": "l", "peer": "p", "skipped": "why"}], "open": []})
 
     assert closed.rows == [["l", "p", "skipped", "skipped", "skipped", "skipped", "skipped"]]

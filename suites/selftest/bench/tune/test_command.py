@@ -1,4 +1,4 @@
-"""`batchproof tune` under test: misuse is said in one line, and what was found is written."""
+"""`batchproof tune` under test: misuse is refused in one line, and the result is written."""
 
 import io
 import json
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.usefixtures("longer")
         ({"traffic": "on_off:rate=3"}, "rate"),
     ],
 )
-def test_misuse_is_said_in_one_line(options, message, capsys):
-    """Exit status 2, nothing started."""
+def test_misuse_is_refused_in_one_line(options, message, capsys):
+    """The exit status is 2, and nothing is started."""
     assert run_tune(TuneOptions(**{"target": "no-such-target", **options})) == 2
     said = capsys.readouterr().err
     assert message in said
@@ -32,7 +32,7 @@ def test_misuse_is_said_in_one_line(options, message, capsys):
 
 
 def test_the_command_writes_the_configuration(tmp_path):
-    """A record with its footer, config.pbtxt, and the reasons on the console."""
+    """It writes a record with its footer and config.pbtxt, and prints the reasons on the console."""
     console = Console(record=True, width=120, file=io.StringIO())
     options = TuneOptions(
         "virtual", 200.0, 50.0, rate=80.0, max_batch="8", max_delay_ms="0", quick=True, seconds=20.0,

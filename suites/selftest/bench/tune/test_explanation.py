@@ -6,11 +6,11 @@ from batchproof.reference_batcher import BatcherConfig
 
 
 def forecast(size: int, rate: float) -> Forecast:
-    """Return a configuration that is predicted to hold this rate."""
+    """Return a configuration that is predicted to serve this rate."""
     return Forecast(BatcherConfig(max_batch_size=size), 1000.0, 30_000_000, 5_000_000, rate, 20_000_000, 1.0)
 
 
 def test_why_the_highest_qps_was_not_chosen_although_it_holds() -> None:
-    """Because less is predicted of it; or because what is predicted of it could not be shown, and that is said."""
+    """Its predicted rate is lower, or its prediction could not be confirmed; the explanation says which."""
     assert "the one chosen is predicted to hold more" in between(forecast(16, 96), forecast(32, 80))
     assert "predicted to hold more (99/s, the one chosen 96/s)" in between(forecast(16, 96), forecast(32, 99))

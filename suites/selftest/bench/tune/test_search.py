@@ -1,4 +1,4 @@
-"""The search for a configuration, in simulated time: predictions are exact, and blame goes to the right part."""
+"""The search for a configuration, in simulated time: predictions are exact, and the right part is blamed."""
 
 import pytest
 
@@ -38,31 +38,31 @@ def point(size, rate, *, qps=1000.0, delay_ms=0, floor_ms=5.0, p99_ms=20.0, qps_
 
 
 def test_an_island_of_rates_is_not_found():
-    """What fails at 300/s and holds at 900/s again holds 290/s, within the resolution."""
+    """A configuration fails at 300/s and holds again at 900/s: the search finds 290/s, within the resolution."""
     found = highest(lambda rate: rate <= 290 or 850 <= rate <= 950, 1000)
     assert 290 * 0.98 <= found <= 290
 
 
-def test_a_search_ends_at_the_top_and_at_the_bottom():
-    """All rates hold, or none."""
+def test_a_search_ends_when_all_rates_hold_or_none_does():
+    """The search ends at the highest rate, or at the lowest."""
     assert highest(lambda _: True, 1000) == 1000
     assert highest(lambda _: False, 1000) == 0
 
 
 def test_the_best_has_the_highest_rate_and_of_nearly_equal_ones_the_lowest_floor():
-    """2 % is a tie; what keeps the goal at no rate is not ranked."""
+    """Rates within 2 % are a tie. A configuration that keeps the goal at no rate is not ranked."""
     points = [point(64, 1000, floor_ms=9), point(32, 990, floor_ms=6), point(16, 900, floor_ms=5), point(8, 0)]
     assert [one.config.max_batch_size for one in ranked(points)] == [32, 64, 16]
 
 
 def test_the_highest_qps_is_throughput_alone():
-    """Of equal throughput, the lower p99; never mind the goal."""
+    """Among configurations of equal throughput, the one with the lower p99 wins, whatever the goal is."""
     points = [point(8, 900, qps=1000), point(64, 10, qps=2000, qps_p99_ms=60), point(64, 0, qps=2001, qps_p99_ms=50)]
     assert highest_qps(points) is points[2]
 
 
-def test_a_machine_is_calibrated_by_what_saturation_shows():
-    """Excess of full batches over the curve is busy time; what is left of a lone request's is the overhead."""
+def test_a_machine_is_calibrated_by_saturation():
+    """What full batches take beyond the curve is busy time; the rest of what a lone request takes is the overhead."""
     curve = Curve((1, 2, 4), (10 * MS, 12 * MS, 16 * MS))
     machine = Machine.calibrated(curve, [(1, 1e3 / 11), (4, 4e3 / 19)], lone_ns=5 * MS)
     assert machine.curve == Curve((1, 2, 4), (11 * MS, 13_666_667, 19 * MS))
@@ -72,7 +72,7 @@ def test_a_machine_is_calibrated_by_what_saturation_shows():
 
 
 def test_a_trace_is_played_at_any_rate(tmp_path):
-    """The same arrivals, closer together."""
+    """The arrivals are the same, but closer together."""
     path = tmp_path / "trace.txt"
     path.write_text("# unit: ms\n0\n10\n30\n100\n")
     traffic = Traffic(str(path))
@@ -82,13 +82,13 @@ def test_a_trace_is_played_at_any_rate(tmp_path):
 
 @pytest.mark.parametrize("pattern", ["poissson", "on_off:rate=5", "gamma:shape=-1", "trace:path=/nowhere", "nowhere.txt"])
 def test_traffic_that_cannot_be_played_is_refused(pattern):
-    """By name, and a rate is no part of a pattern."""
+    """The message names it, and a rate is not part of a pattern."""
     with pytest.raises(ScheduleError):
         Traffic(pattern).at(100, 1, 1)
 
 
 def test_bursty_traffic_changes_the_answer():
-    """Other arrivals on the same machine: another batch size, a lower rate; and the highest QPS is never the answer."""
+    """Other arrivals on the same machine give another batch size and a lower rate. The highest QPS is never right."""
     answers = {}
     for pattern in ("poisson", "gamma:shape=0.05"):
         simulator = Simulator(Machine(CURVE), Traffic(pattern), Goal(25 * MS), 2.0, 1729)
@@ -101,7 +101,7 @@ def test_bursty_traffic_changes_the_answer():
 
 
 def test_a_prediction_keeps_its_latency_budget():
-    """Just at the found rate p99 is within the budget, 3 % above it is not, and planning sees no chance above it."""
+    """At the rate found, p99 is just within the budget. At 3 % more it is not, and planning sees no chance above it."""
     simulator = Simulator(Machine(CURVE), Traffic(), Goal(30 * MS), 4.0, 7)
     config = BatcherConfig(max_batch_size=32)
     found = simulator.forecast(config, CURVE.max_throughput(32))
@@ -111,8 +111,8 @@ def test_a_prediction_keeps_its_latency_budget():
     assert simulator.plan(config, 0.5 * found.rate, 8.0, 0.99) <= 2.0
 
 
-def test_blame_names_the_part():
-    """The model, the delay, the capacity, the queue."""
+def test_blame_names_the_part_at_fault():
+    """It names the model, the delay, the capacity or the queue."""
     machine, goal = Machine(Curve((1, 8), (10 * MS, 20 * MS)), 1 * MS), Goal(15 * MS)
     held = [point(8, 0, floor_ms=11, p99_ms=17), point(4, 0, floor_ms=11, p99_ms=16)]
     assert "only a faster model" in blame(held, machine, Goal(5 * MS))

@@ -1,4 +1,4 @@
-"""Tuning a target, in virtual time: what it finds is exact, and it changes when the batcher is wrong."""
+"""Tuning a target, in virtual time: the result is exact, and it changes when the batcher is wrong."""
 
 import json
 from dataclasses import replace
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("longer")
 
 
 def tuned(bench, objective):
-    """Tune; return what the line of bench.jsonl has."""
+    """Tune, and return the line of bench.jsonl."""
     result = tuner.measure(bench, partial(calibrated, bench), objective)
     grid, verified = tables(result.found)
     assert (len(grid.rows), len(verified.rows)) >= (1, len(result.found.tried))
@@ -42,7 +42,7 @@ ONE = replace(OBJECTIVE, max_batch=(8,), delays_ns=(2 * MS,))
 
 
 def test_the_chosen_configuration_holds_where_the_highest_qps_breaks(bench):
-    """Measured on the target at the same rate on the same arrivals, and predicted to the nanosecond."""
+    """Both are measured on the target at the same rate with the same arrivals, and predicted to the nanosecond."""
     result = tuned(bench(), OBJECTIVE)
     assert result["verdict"] == "PASS"
     chosen, qps = result["chosen"], result["highest_qps"]["at_chosen_rate"]
@@ -57,28 +57,28 @@ def test_the_chosen_configuration_holds_where_the_highest_qps_breaks(bench):
     json.dumps(result, default=str)
 
 
-def test_nothing_keeps_a_latency_budget_below_one_request(bench):
-    """Nothing is measured in vain; the model is to blame."""
+def test_no_configuration_keeps_a_budget_below_one_request(bench):
+    """Nothing is measured in vain, and the model is blamed."""
     result = tuned(bench(), replace(ONE, goal=Goal(4 * MS)))
     assert (result["verdict"], result["verified"], result["pbtxt"]) == ("FAIL", [], None)
     assert any("faster model" in line for line in result["says"])
 
 
-def test_a_rate_beyond_capacity_is_said_so(bench):
-    """With the most that can be served."""
+def test_a_rate_beyond_capacity_is_refused(bench):
+    """The message gives the highest rate that can be served."""
     result = tuned(bench(), replace(ONE, rate=50_000.0))
     assert (result["verdict"], result["verified"]) == ("FAIL", [])
     assert any("more instances" in line for line in result["says"])
 
 
 def test_too_short_a_verification_is_inconclusive(bench):
-    """INCONCLUSIVE, never a guess."""
+    """The verdict is INCONCLUSIVE, never a guess."""
     result = tuned(bench(), replace(ONE, seconds=0.6))
     assert (result["verdict"], result["chosen"]) == ("INCONCLUSIVE", None)
 
 
 def test_a_slower_target_than_its_curve_fails_its_verification(bench):
-    """A batcher that naps after each batch holds nothing that its curve promises; the loss is told."""
+    """A batcher that pauses after each batch serves nothing that its curve promises, and the loss is reported."""
     objective = replace(ONE, traffic=Traffic(), rate=100.0, instances=1, delays_ns=(0,), goal=Goal(20 * MS))
     assert tuned(bench(), objective)["verdict"] == "PASS"
     result = tuned(bench("mutant:naps"), objective)
@@ -86,8 +86,8 @@ def test_a_slower_target_than_its_curve_fails_its_verification(bench):
     assert "times the prediction" in result["says"][0]
 
 
-def test_a_target_that_is_bad_at_delays_is_asked_without_one(bench, monkeypatch):
-    """One configuration with a delay fails slower than simulated: the next one that is tried has none, and holds."""
+def test_a_target_that_is_bad_at_delays_is_tried_without_one(bench, monkeypatch):
+    """A configuration with a delay is slower than simulated, so the next one that is tried has no delay, and holds."""
     real = tuner.verify
 
     def verify(a_bench, served, simulator, config, *how):
@@ -105,7 +105,7 @@ def test_a_target_that_is_bad_at_delays_is_asked_without_one(bench, monkeypatch)
 
 
 def test_a_run_that_is_invalid_twice_is_no_verdict(bench, monkeypatch):
-    """INVALID, with the reasons, and INCONCLUSIVE as a whole."""
+    """The run is INVALID, with the reasons, and the result as a whole is INCONCLUSIVE."""
     real = verification.open_loop
 
     def noisy(*arguments, **more):
