@@ -1,4 +1,4 @@
-"""Targets that lie, or cannot speak: each differs from an honest one in one thing, and the suite must find the right word.
+"""Targets that lie, or cannot answer: each differs from an honest one in one thing, and each has one right verdict.
 
 All but a few live in simulated time, so that a target which never answers costs nothing. Each is a target for `--target`:
 `batchproof.suites.selftest.liars:Hangs`.
@@ -23,7 +23,7 @@ CLOCK, ENTER, EXIT = (INFO.index(name) for name in ("clock_id", "enter_ns", "exi
 
 
 class Honest:
-    """The simulated reference batcher under another name. A liar changes a claim, a verb, or a deployment."""
+    """The simulated reference batcher under another name. A liar changes a claim, a verb or a deployment."""
 
     claims: ClassVar[dict[str, Any]] = {}
     lie: Callable[[Any], Any] = staticmethod(lambda deployment: deployment)
@@ -40,7 +40,7 @@ class Honest:
 
 
 class _Changed:
-    """A deployment whose every answer goes through `change`."""
+    """A deployment that passes every answer through `change`."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -50,7 +50,7 @@ class _Changed:
         return getattr(self._inner, name)
 
     def submit(self, request: Request) -> Future[Response]:
-        """Send on; a change that raises is a refusal."""
+        """Pass the request on. A change that raises is a refusal."""
         outer: Future[Response] = Future()
 
         def settle(done: Future[Response]) -> None:
@@ -64,15 +64,15 @@ class _Changed:
         return outer
 
     def cancel(self, future: Future[Response]) -> None:
-        """Take back what stands behind it."""
+        """Cancel the request behind it."""
         self._inner.cancel(self._sent[future])
 
     def change(self, response: Response) -> Any:
-        """The answer as it is."""
+        """Return the answer as it is."""
         return response
 
     def refusal(self, refused: Refused) -> Refused:
-        """The refusal as it is."""
+        """Return the refusal as it is."""
         return refused
 
 
@@ -80,27 +80,27 @@ class _Changed:
 
 
 class DiesAtStart:
-    """Its constructor raises what no adapter should."""
+    """Its constructor raises what no adapter should raise."""
 
     def __init__(self) -> None:
         raise RuntimeError("the licence server is down")
 
 
 class CannotStart:
-    """Its constructor says, as it should, what to do."""
+    """Its constructor says what to do, as it should."""
 
     def __init__(self) -> None:
         raise TargetError("no server on this machine: start one with `serve --port 1`")
 
 
 class NoTarget:
-    """Has no `deploy`."""
+    """It has no `deploy`."""
 
     info = TargetInfo("NoTarget", "1", "nowhere")
 
 
 class FailsToDeploy(Honest):
-    """Raises something of its own when a model is to be served."""
+    """It raises an exception of its own when a model is to be served."""
 
     def deploy(self, config: Any) -> Any:
         """Run out of memory."""
@@ -108,7 +108,7 @@ class FailsToDeploy(Honest):
 
 
 class RefusesToDeploy(Honest):
-    """Says that it is broken when a model is to be served."""
+    """It says that it is broken when a model is to be served."""
 
     def deploy(self, config: Any) -> Any:
         """Give up."""
@@ -125,13 +125,16 @@ class _Hanging(_Changed):
 
 
 class Hangs(Honest):
-    """Executes everything and answers nothing."""
+    """It executes everything and answers nothing."""
 
     lie = _Hanging
 
 
 class _Late(_Changed):
-    """Answers before a request has left the client for the model: executed, but the future raises at once."""
+    """It answers before a request has left the client for the model.
+
+    the request is executed, but the Future fails at once.
+    """
 
     def submit(self, request: Request) -> Future[Response]:
         raise ConnectionResetError("connection reset by peer")
@@ -149,7 +152,7 @@ class _Shape(_Changed):
 
 
 class WrongShape(Honest):
-    """Cuts columns off both tensors."""
+    """It cuts columns off both tensors."""
 
     lie = _Shape
 
@@ -160,7 +163,7 @@ class _Floats(_Changed):
 
 
 class WrongType(Honest):
-    """Sends integers through floating point, which loses bits of the large ones."""
+    """It sends integers as floating-point numbers, which loses bits of the large ones."""
 
     lie = _Floats
 
@@ -171,7 +174,7 @@ class _Nothing(_Changed):
 
 
 class AnswersNone(Honest):
-    """Its Futures give None."""
+    """Its Futures return None."""
 
     lie = _Nothing
 
@@ -198,7 +201,7 @@ class _Swapping(_Changed):
 
 
 class SwapsResults(Honest):
-    """Gives each caller the answer of the one before."""
+    """It gives each caller the answer of the one before."""
 
     lie = _Swapping
 
@@ -221,7 +224,7 @@ class _Hostile(_Changed):
 
 
 class Hostile(Honest):
-    """Its error messages are written for terminals and browsers to obey."""
+    """Its error messages contain what terminals and browsers would obey."""
 
     lie = _Hostile
 
@@ -230,7 +233,7 @@ class Hostile(Honest):
 
 
 class ClaimsTimeout(Honest):
-    """Claims a queue timeout, and has none when asked for it."""
+    """It claims a queue timeout, and has none when asked for it."""
 
     def deploy(self, config: Any) -> Any:
         """Serve only without a timeout."""
@@ -240,7 +243,7 @@ class ClaimsTimeout(Honest):
 
 
 class NoDelay(Honest):
-    """Has no queue delay, and says so."""
+    """It has no queue delay, and says so."""
 
     claims: ClassVar[dict[str, Any]] = {"delay": False, "queue_timeout": False}
 
@@ -252,7 +255,7 @@ class NoDelay(Honest):
 
 
 class LoadsAnything(Honest):
-    """Loads every configuration, whatever it says."""
+    """It loads every configuration, whatever it says."""
 
     claims: ClassVar[dict[str, Any]] = {"validation": True}
 
@@ -263,7 +266,7 @@ class LoadsAnything(Honest):
 
 
 class LoadsNothing(LoadsAnything):
-    """Refuses every configuration, also the valid ones."""
+    """It refuses every configuration, even the valid ones."""
 
     def validate(self, name: str, text: str) -> str:
         """Refuse it."""
@@ -275,7 +278,7 @@ class LoadsNothing(LoadsAnything):
 
 
 class _Abroad(_Changed):
-    """Another host: its clock started ages ago, and its id is another."""
+    """Another host: its clock started long ago, and its id is another."""
 
     AGES_NS = 10**15
 
@@ -291,13 +294,13 @@ class _Abroad(_Changed):
 
 
 class OtherClock(Honest):
-    """Runs its model on another host."""
+    """It runs its model on another host."""
 
     lie = _Abroad
 
 
 class _Deaf:
-    """A deployment of only those verbs that are asked for, and what the driver has to have."""
+    """A deployment with only those verbs that are asked for, and those that the driver needs."""
 
     def __init__(self, inner: Any, *verbs: str) -> None:
         for verb in ("submit", "close", "clock", *verbs):
@@ -305,19 +308,19 @@ class _Deaf:
 
 
 class NoQueue(Honest):
-    """Does not say how long its queue is."""
+    """It does not say how long its queue is."""
 
     lie = staticmethod(lambda inner: _Deaf(inner, "log", "release"))
 
 
 class NoLog(Honest):
-    """Shows no log of its model."""
+    """It shows no log of its model."""
 
     lie = staticmethod(lambda inner: _Deaf(inner, "queued", "release"))
 
 
 class NoGate(Honest):
-    """Cannot hold a batch in its model."""
+    """It cannot hold a batch in its model."""
 
     lie = staticmethod(lambda inner: _Deaf(inner, "log", "queued"))
 
@@ -328,7 +331,7 @@ class _Blind(_Changed):
 
 
 class WireOnly(Honest):
-    """A user's own model with no witness in it: requests and answers are all there is to see."""
+    """A user's own model with no witness in it: only requests and answers can be seen."""
 
     lie = staticmethod(lambda inner: _Deaf(_Blind(inner)))
 
@@ -342,7 +345,7 @@ class WireOnly(Honest):
 
 
 class _Slow(_Changed):
-    """Takes a request in only after 150 ms, as a starved host does; `times` of them."""
+    """It accepts a request only after 150 ms, as a starved host does; this happens `times` times."""
 
     left = 1_000_000
 
@@ -354,13 +357,13 @@ class _Slow(_Changed):
 
 
 class Starved(Honest):
-    """So slow that nobody can tell whether it keeps its promises."""
+    """It is so slow that nobody can tell whether it keeps its promises."""
 
     lie = type("_AlwaysSlow", (_Slow,), {})
 
 
 class StarvedAtFirst(Honest):
-    """Slow for its first three requests, then as it should be."""
+    """It is slow for its first three requests, and normal afterwards."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -372,15 +375,15 @@ class StarvedAtFirst(Honest):
 
 
 class DiesUnderWay(Honest):
-    """Serves two configurations, and is found dead with the second."""
+    """It serves two configurations, and is dead when asked about the second."""
 
     served = 0
 
     def deploy(self, config: Any) -> Any:
-        """Count."""
+        """Count the configurations."""
         self.served += 1
         return super().deploy(config)
 
     def alive(self) -> str:
-        """Say why it is dead, or nothing."""
+        """Say why it is dead, or return nothing."""
         return "" if self.served < 2 else f"exit status 139 {HOSTILE}"

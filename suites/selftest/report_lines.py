@@ -1,4 +1,4 @@
-"""Lines of a report, made by hand: what the tests of reports read."""
+"""Lines of a report, made by hand for the tests of reports."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ FAIL  DB-DELAY-004  MUST   The delay is counted from the oldest request     trit
 
 
 def data(timeline: Timeline) -> Any:
-    """The timeline as it stands in a report."""
+    """Return the timeline as a report holds it."""
     return json.loads(json.dumps(timeline.to_json()))
 
 
@@ -112,18 +112,18 @@ LINES = [header(), *ATTEMPTS, *RESULTS, footer()]
 
 
 def write(folder: Path, *lines: Any) -> Path:
-    """A folder with a report of these lines."""
+    """Write a report of these lines into a folder, and return the folder."""
     folder.mkdir(exist_ok=True)
     (folder / "report.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return folder
 
 
 def one(**fields: Any) -> Report:
-    """A report of one result."""
+    """Return a report of one result."""
     line = result(DELAY, **fields)
     return Report(header(rules=[DELAY]), (), (line,), footer(counts={line["verdict"]: 1}))
 
 
 def parsed(xml: str) -> ET.Element:
-    """The root of a document of ours."""
+    """Return the root of one of our documents."""
     return ET.fromstring(xml)  # noqa: S314

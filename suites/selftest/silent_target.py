@@ -19,7 +19,7 @@ BATCH, INSTANCE = INFO.index("batch"), INFO.index("instance")
 
 
 class _Keeping(_Changed):
-    """Gives the answers of a batch away when the next one of its instance has been executed."""
+    """It gives out the answers of a batch when the next batch of its instance has been executed."""
 
     def __init__(self, inner: Any) -> None:
         super().__init__(inner)
@@ -27,7 +27,7 @@ class _Keeping(_Changed):
         self._lock = threading.Lock()
 
     def submit(self, request: Request) -> Future[Response]:
-        """Send on; a refusal comes back at once, an answer is kept."""
+        """Pass the request on; a refusal comes back at once, and an answer is kept."""
         outer: Future[Response] = Future()
 
         def settle(done: Future[Response]) -> None:
@@ -50,7 +50,7 @@ class _Keeping(_Changed):
 
 
 class NeverTheLast:
-    """The threaded reference batcher, whose last batch is never answered."""
+    """The threaded reference batcher, which never answers its last batch."""
 
     def __init__(self) -> None:
         self._inner = ReferenceTarget()
@@ -58,5 +58,5 @@ class NeverTheLast:
         self.info = replace(self._inner.info, name="NeverTheLast", reached=f"{__name__}:NeverTheLast", claims=claims)
 
     def deploy(self, config: Any) -> Any:
-        """Serve the witness, and keep the last batch."""
+        """Serve the witness, and keep the answers of the last batch."""
         return _Keeping(self._inner.deploy(config))

@@ -1,4 +1,4 @@
-"""What keeps a virtual machine's processors awake, and for how long."""
+"""Keeping a virtual machine's processors awake: what does it, and for how long."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from batchproof.host.awake import awake, kept
 
 
 def test_processors_are_awake_only_inside():
-    """One process a processor computes where nobody else wants to, in any session, and none is left."""
+    """One process for each processor computes while nothing else wants to, in any session, and none is left afterwards."""
     with awake() as spinners:
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline and any(os.sched_getscheduler(pid) != os.SCHED_IDLE for pid in spinners):
@@ -37,7 +37,7 @@ def test_processors_are_awake_only_inside():
     ids=["check", "bench"],
 )
 def test_our_commands_can_keep_them_awake(tmp_path, command, lines):
-    """`--awake`: the report says so."""
+    """With `--awake`, the report says that the processors were kept awake."""
     asked = [*command.split(), "--awake", "--target", "virtual", "--report", str(tmp_path)]
     ended = subprocess.run([sys.executable, "-m", "batchproof", *asked], capture_output=True, timeout=60, check=False)
 
@@ -47,8 +47,8 @@ def test_our_commands_can_keep_them_awake(tmp_path, command, lines):
     assert ("--awake" in header["command"]) == (lines == "bench.jsonl"), "a verdict on a rule does not depend on it"
 
 
-def test_a_system_that_cannot_is_told_so(monkeypatch, capsys):
-    """One line, and the status of misuse."""
+def test_a_system_without_sched_idle_is_refused(monkeypatch, capsys):
+    """The message is one line, and the exit status is misuse."""
     monkeypatch.delattr(os, "SCHED_IDLE")
 
     with pytest.raises(SystemExit) as ended:

@@ -19,7 +19,7 @@ def watch():
 
 
 def test_a_stall_is_seen_from_another_process(watch):
-    """A ticker that is stopped for 100 ms has noted a stall of nearly that long, and the one that goes on is seen too."""
+    """A ticker that is stopped for 100 ms notes a stall of nearly that long, and a stall that still goes on is seen too."""
     start_ns = time.monotonic_ns()
     os.kill(watch.pid, signal.SIGSTOP)
     time.sleep(0.1)
@@ -37,8 +37,8 @@ def test_a_stall_is_seen_from_another_process(watch):
     assert watch.since(time.monotonic_ns() + 3600 * 1000 * MS) == ()
 
 
-def test_a_process_has_one_ticker_and_a_new_one_when_it_was_ended():
-    """Runs share a ticker; one that was killed is replaced."""
+def test_a_process_has_one_ticker_and_replaces_a_dead_one():
+    """Runs share a ticker, and one that was killed is replaced."""
     first = stalls()
     assert stalls() is first
 

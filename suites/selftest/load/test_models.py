@@ -1,4 +1,4 @@
-"""The torch models under load keep to the threads that they are told."""
+"""The torch models under load keep to the number of threads that they are given."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.mark.parametrize("name", ["mlp", "text"])
 def test_torch_models_keep_to_one_thread(name: str) -> None:
-    """The worker's threads are bound where the model runs, the caller's are not, and a batch gives what rows give alone."""
+    """The threads are limited where the model runs, the caller's are not, and a batch gives what single rows give."""
     torch = pytest.importorskip("torch")
     from batchproof.load.models import bound_to, build
 

@@ -1,4 +1,4 @@
-"""The load generator under test: exact in simulated time, honest about a host that disturbs it."""
+"""The load generator under test: exact in simulated time, and honest about a host that disturbs it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MS, S = 1_000_000, 1_000_000_000
 
 
 def answering_after(clock: VirtualClock, work_ns: int) -> Any:
-    """A target that answers each request after a fixed time, any number at once."""
+    """Return a target that answers each request after a fixed time, any number at once."""
     def submit(number: int) -> Future[int]:
         future: Future[int] = Future()
         clock.at(clock.now_ns() + work_ns, lambda: future.set_result(number))
@@ -77,7 +77,7 @@ def test_a_stall_shows_from_the_schedule_and_hides_from_the_send():
 
 @pytest.mark.parametrize(("clients", "expected"), [(1, 1000 / 2.2), (4, 4000 / 2.8), (16, 8000 / 3.6), (32, 8000 / 3.6)])
 def test_a_closed_loop_has_the_throughput_of_theory(clients, expected):
-    """Clients are back in the queue before the next batch is formed: min(N, M) / tau(min(N, M))."""
+    """The clients are back in the queue before the next batch is formed: min(N, M) / tau(min(N, M))."""
     deployment = VirtualTarget().deploy(BatcherConfig(max_batch_size=8))
 
     def submit(number: int) -> Any:

@@ -1,4 +1,4 @@
-"""Samples come back from their files; what is no such file is refused; a histogram is the samples."""
+"""Samples come back from their files, other files are refused, and a histogram agrees with its samples."""
 
 from __future__ import annotations
 

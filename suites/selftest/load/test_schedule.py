@@ -1,4 +1,4 @@
-"""Schedules under test: the same again from their text, distributed as they should be, and refused where they are wrong."""
+"""Schedules under test: their text reproduces them, their gaps are distributed as they should be, and errors are refused."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_an_exact_schedule_has_the_rate_that_was_asked_for(make):
 
 
 def distance(values: Any, distribution: Any) -> float:
-    """Kolmogorov and Smirnov's sqrt(n) * D."""
+    """Return Kolmogorov and Smirnov's sqrt(n) * D."""
     share, steps = distribution(np.sort(values)), np.arange(len(values) + 1) / len(values)
     return math.sqrt(len(values)) * float(max(np.max(steps[1:] - share), np.max(share - steps[:-1])))
 
@@ -70,7 +70,7 @@ def test_gaps_are_distributed_as_they_should_be():
 
 
 def dispersion(schedule: Schedule, window_s: float) -> tuple[float, float]:
-    """Variance over mean of the counts in windows, and its relative standard error for counts that are about normal."""
+    """Return variance over mean of the counts in windows, and its relative standard error if counts are about normal."""
     windows = int(schedule.seconds / window_s)
     counts = np.bincount((schedule.due_ns // round(window_s * S)).astype(int), minlength=windows)[:windows]
     return float(counts.var(ddof=1) / counts.mean()), math.sqrt(2 / windows)

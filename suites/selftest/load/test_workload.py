@@ -1,4 +1,4 @@
-"""A model under load is brought up where the target can serve it, and skipped with the reason where not."""
+"""A model under load is brought up if the target can serve it, and skipped with a reason if not."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets import resolve
 
 
-def test_torch_model_on_a_target() -> None:
-    """A torch work is served by a target that can, and skipped with the reason where it is not."""
+def test_a_torch_model_needs_a_target_that_serves_it() -> None:
+    """A target that can serves it; on any other, the work is skipped with a reason."""
     pytest.importorskip("torch")
     with pytest.raises(Skipped, match="not run torch models in simulated time"):
         serve(resolve("virtual"), WORKS["mlp"], BatcherConfig(), wait_ns=10**9)
@@ -20,8 +20,8 @@ def test_torch_model_on_a_target() -> None:
         assert tuple(served.submit(1, rows=3).result(timeout=30).shape) == (3, 16)
 
 
-def test_what_is_not_claimed_is_skipped() -> None:
-    """Not failed."""
+def test_an_unclaimed_work_is_skipped() -> None:
+    """It is skipped and does not fail."""
     target = resolve("virtual")
     target.info = replace(target.info, claims={})
     with pytest.raises(Skipped, match="does not claim 'priorities'"):

@@ -1,4 +1,4 @@
-"""The lookahead under test: remembering the head of the queue saves work, and changes no decision."""
+"""The lookahead under test: remembering the head of the queue saves work and changes no decision."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ STEPS = st.lists(
 
 
 class Remembered:
-    """A core under a script of steps. forgets: it reads the queue from its front at every question."""
+    """A core that follows a script of steps. forgets: it reads the queue from its front at every question."""
 
     def __init__(self, config: BatcherConfig, *, forgets: bool) -> None:
         self.core = DynamicBatcher(config)
@@ -85,7 +85,7 @@ class Remembered:
 @PROFILE
 @given(configs(), STEPS)
 def test_remembering_the_head_changes_no_decision(config: BatcherConfig, steps: list[Any]) -> None:
-    """Whatever arrives, leaves, expires and is cancelled: the quick form and the plain form decide the same."""
+    """Whatever arrives, leaves, expires or is cancelled, the quick form and the plain form make the same decisions."""
     quick, plain = (Remembered(config, forgets=forgets) for forgets in (False, True))
     for step in steps:
         quick.step(*step)
@@ -95,7 +95,7 @@ def test_remembering_the_head_changes_no_decision(config: BatcherConfig, steps: 
 
 
 def test_a_stale_head_would_be_noticed(monkeypatch: Any) -> None:
-    """The property can fail: a lookahead that does not look whether its head still stands in front decides otherwise."""
+    """The property can fail: a lookahead that does not check whether its head is still in front decides otherwise."""
 
     def stale(self: Any) -> Any:
         return self._head, iter([*self._queue][len(self._head.batch) :])
@@ -112,7 +112,7 @@ def test_a_stale_head_would_be_noticed(monkeypatch: Any) -> None:
 
 
 class Counted(Entry):
-    """An entry that knows how often somebody asked for its rows."""
+    """An entry that counts how often its rows are read."""
 
     asked = 0
 
@@ -123,7 +123,7 @@ class Counted(Entry):
 
 
 def looks(size: int) -> int:
-    """How often the core asks for an entry's rows while a batch of `size` fills up under a queue delay."""
+    """Return how often the core reads an entry's rows while a batch of `size` fills up under a queue delay."""
     core = DynamicBatcher(BatcherConfig(max_batch_size=size, max_queue_delay_ns=HOUR))
     Counted.asked = 0
     for number in range(size):
@@ -134,12 +134,12 @@ def looks(size: int) -> int:
 
 
 def test_a_batch_that_fills_up_is_not_counted_anew_by_each_arrival() -> None:
-    """The work of filling a batch grows with its size and not with the square of it."""
+    """The work of filling a batch grows with its size, and not with the square of it."""
     assert looks(256) <= 4 * looks(64) + 64
 
 
 def test_a_head_that_changed_is_counted_anew() -> None:
-    """What was remembered of a waiting head is forgotten when a member leaves or somebody overtakes."""
+    """What was remembered of a waiting head is forgotten when a member leaves or another request overtakes it."""
     levels = {"priority_levels": 2, "default_priority_level": 2}
     core = DynamicBatcher(BatcherConfig(max_batch_size=3, max_queue_delay_ns=HOUR, **levels))
     first, second, urgent, last = (Entry(1, 0, name, 1 if name == "urgent" else 2) for name in ("a", "b", "urgent", "c"))

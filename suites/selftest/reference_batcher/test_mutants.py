@@ -1,4 +1,4 @@
-"""Who tests the tests: every mutant of the reference batcher is killed by the rules that it names, in the right words.
+"""Who tests the tests: every mutant of the reference batcher is killed by the rules that it names, with the right message.
 
 Here each mutant meets the rules that it names (but for a slow one, where others kill it too) and a sample of the rest; all
 rules on all mutants is what `batchproof mutants` runs, and that takes a minute.
@@ -29,7 +29,7 @@ BY_ONE = Mutant("size-by-one", "one row more", "core", "size:", "size + 1:", ("D
 
 
 def row(**fields: object) -> Row:
-    """A row of the matrix in which everything is as declared."""
+    """Return a row of the matrix in which everything is as declared."""
     said = {"DB-SIZE-001": "<= 4 rows | a batch of 5 rows | "}
     return Row(**{"mutant": "size-by-one", "what": "one row more", "killed_by": ("DB-SIZE-001",), "said": said,
                   "declared": ("DB-SIZE-001",), "message": "a batch of 5 rows", **fields})
@@ -37,7 +37,7 @@ def row(**fields: object) -> Row:
 
 @pytest.mark.parametrize("name", mutants())
 def test_mutant_is_killed_as_declared(name: str) -> None:
-    """Of the rules that it meets, exactly those that a mutant names fail, and the first says what is wrong."""
+    """Among the rules that judge a mutant, exactly those that it names fail, and the first says what is wrong."""
     mutant = mutants()[name]
     kills = tuple(rule for rule in mutant.kills if rule != SLOW or mutant.kills == (SLOW,))
 
@@ -50,13 +50,13 @@ def test_mutant_is_killed_as_declared(name: str) -> None:
 
 
 def test_the_original_passes_everything() -> None:
-    """The reference batcher in virtual time fails no rule, so a kill is the wrong line's doing."""
+    """The reference batcher in virtual time fails no rule, so a kill is due to the wrong line."""
     assert judged("virtual") == {}
 
 
 @pytest.mark.parametrize("name", mutants())
 def test_mutant_is_one_wrong_line(name: str) -> None:
-    """The line of a mutant stands in its file exactly once, differs from the wrong one, and names what it kills."""
+    """The line of a mutant is in its file exactly once, differs from the wrong one, and names what it kills."""
     mutant = mutants()[name]
     source = (files("batchproof") / "reference_batcher" / f"{mutant.where}.py").read_text(encoding="utf-8")
 
@@ -99,7 +99,7 @@ def test_unknown_mutant_is_named(refuse: Callable[[str], object]) -> None:
 
 @pytest.mark.parametrize("count", [0, 2], ids=["missing", "twice"])
 def test_a_line_that_moved_is_noticed(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
-    """A mutant whose line is gone from the source, or stands there twice, is an error and not the original."""
+    """A mutant with a line that is gone from the source, or occurs there twice, is an error and not the original."""
     line = {0: "no such line", 2: "self.draining = "}[count]
     lost = Mutant("lost", "is lost", "core", line, "pass", ("DB-SIZE-001",), "")
     monkeypatch.setattr("batchproof.reference_batcher.mutants.mutants", lambda: {"lost": lost})
@@ -119,8 +119,8 @@ def test_a_line_that_moved_is_noticed(monkeypatch: pytest.MonkeyPatch, count: in
     ],
     ids=["as declared", "survives", "one more", "nothing declared", "other words"],
 )
-def test_row_knows_its_problem(fields: dict[str, object], problem: str) -> None:
-    """A row is as declared when the kill set is exact and the first rule says what it should."""
+def test_a_row_knows_whether_it_is_as_declared(fields: dict[str, object], problem: str) -> None:
+    """It is when the kill set is exact and the first rule says what it should."""
     assert row(**fields).problem == problem
 
 
@@ -128,7 +128,7 @@ def test_row_knows_its_problem(fields: dict[str, object], problem: str) -> None:
 def test_matrix_says_whether_it_is_as_declared(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kills: tuple[str, ...], status: int
 ) -> None:
-    """`batchproof mutants` is 0 when all kill sets are exact, and 1 with the row that is not."""
+    """`batchproof mutants` is 0 if all kill sets are exact; if not, it is 1 and names the row."""
     said = {"mutant:size-by-one": {"DB-SIZE-001": "a batch of 5 rows"}, "virtual": {}}
     monkeypatch.setattr(matrix, "mutants", lambda: {"size-by-one": Mutant(**{**vars(BY_ONE), "kills": kills})})
     monkeypatch.setattr(matrix, "judged", said.__getitem__)
@@ -140,8 +140,8 @@ def test_matrix_says_whether_it_is_as_declared(
     assert ("NOT AS DECLARED  size-by-one: killed by DB-SIZE-001, declared DB-SIZE-002" in printed.err) == bool(status)
 
 
-def test_the_documented_matrix_is_todays() -> None:
-    """docs/mutants.md is what `batchproof mutants --markdown` prints of kill sets that are as declared."""
+def test_the_documented_matrix_is_up_to_date() -> None:
+    """docs/mutants.md is what `batchproof mutants --markdown` prints for kill sets that are as declared."""
     page = Path(__file__).parents[3] / "docs" / "mutants.md"
     if not page.is_file():
         pytest.skip("no docs/mutants.md here: the documentation is not installed")

@@ -1,4 +1,4 @@
-"""The protocol of a core under test: two disciplines that are not the dynamic batcher run in every shell, unchanged."""
+"""The protocol of a core under test: two disciplines other than the dynamic batcher run in every shell, unchanged."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHELLS = ("threaded", "virtual", "event_loop", "simulator", "service")
 
 
 class FixedSize:
-    """First in, first out, on one instance, always exactly two requests; what is left when it drains leaves alone."""
+    """First in, first out, on one instance, always exactly two requests. The last one leaves alone when the core drains."""
 
     def __init__(self, most: int = 1_000) -> None:
         self.queue: deque[Entry] = deque()
@@ -40,37 +40,37 @@ class FixedSize:
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """How many requests wait."""
         return len(self.queue)
 
     @property
     def drained(self) -> bool:
-        """Nothing is left."""
+        """Whether nothing is left."""
         return self.draining and not self.queue
 
     def enqueue(self, entry: Entry) -> QueueFull | None:
-        """There is room for so many."""
+        """Accept the request if there is room."""
         if len(self.queue) >= self.most:
             return QueueFull("full")
         self.queue.append(entry)
         return None
 
     def cancel(self, entry: Entry) -> bool:
-        """Out of the queue, if it is there."""
+        """Take the request out of the queue, if it is there."""
         if there := entry in self.queue:
             self.queue.remove(entry)
         return there
 
     def finished(self, _instance: int) -> None:
-        """Its one instance is free."""
+        """Free the one instance."""
         self.busy = False
 
     def drain(self) -> None:
-        """No company will come."""
+        """No more requests will come."""
         self.draining = True
 
     def poll(self, _now_ns: int) -> Decision:
-        """Two, or the last one."""
+        """Return a batch of two, or the last request."""
         if self.busy or len(self.queue) < (1 if self.draining else 2):
             return Wait(None)
         self.busy = True
@@ -86,11 +86,11 @@ class Stepwise(FixedSize):
 
     @property
     def drained(self) -> bool:
-        """Nothing is left, on the instance either."""
+        """Whether nothing is left, on the instance either."""
         return self.draining and not self.queue and not self.inside
 
     def poll(self, _now_ns: int) -> Decision:
-        """Those that go on, and newcomers in the places that are free."""
+        """Return the requests that go on, with newcomers in the free places."""
         if self.busy or not (self.inside or self.queue):
             return Wait(None)
         while self.queue and len(self.inside) < 4:
@@ -102,13 +102,13 @@ class Stepwise(FixedSize):
 
 
 def simulated(core: Core, due_ns: list[int], steps: list[int]) -> list[list[int]]:
-    """The batches that a core forms in the simulator, from starts and sizes, as numbers of requests."""
+    """Return the batches that a core forms in the simulator, from starts and sizes, as numbers of requests."""
     run = simulate(CONFIG, due_ns, TAU_NS, priorities=steps, core=core)
     return [run.start_ns.tolist(), run.done_ns.tolist(), run.sizes.tolist()]
 
 
 def virtual(core: Core, due_ns: list[int], steps: list[int], shell: Any = VirtualBatcher) -> list[list[int]]:
-    """The same in the virtual-time shell."""
+    """Return the same from the virtual-time shell."""
     clock, count = VirtualClock(), len(due_ns)
     starts, done, sizes = [-1] * count, [-1] * count, []
 
@@ -129,21 +129,21 @@ def virtual(core: Core, due_ns: list[int], steps: list[int], shell: Any = Virtua
 
 
 def test_a_core_needs_no_base_class() -> None:
-    """The dynamic batcher and the cores of this test keep the protocol by having its verbs."""
+    """The dynamic batcher and the cores of this test keep the protocol just by having its verbs."""
     assert {name for name in vars(Core) if not name.startswith("_")} == VERBS
     for core in (DynamicBatcher(CONFIG), FixedSize(), Stepwise()):
         assert [name for name in VERBS if not hasattr(core, name)] == []
 
 
 def reads(source: str) -> set[str]:
-    """What a module reads of something that it calls `core` or `_core`."""
+    """Return the attributes that a module reads of something called `core` or `_core`."""
     nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)]
     owners = [(node.attr, getattr(node.value, "attr", getattr(node.value, "id", ""))) for node in nodes]
     return {attribute for attribute, owner in owners if owner in {"core", "_core"}}
 
 
-def test_a_shell_reads_nothing_of_a_core_but_the_protocol() -> None:
-    """No shell reaches into a queue, or counts a core's instances."""
+def test_a_shell_reads_only_the_protocol_of_a_core() -> None:
+    """No shell looks into a queue, or counts a core's instances."""
     folder = files("batchproof") / "reference_batcher"
     found = {shell: reads((folder / f"{shell}.py").read_text(encoding="utf-8")) for shell in SHELLS}
 
@@ -154,7 +154,7 @@ def test_a_shell_reads_nothing_of_a_core_but_the_protocol() -> None:
 
 @pytest.mark.parametrize("run", [simulated, virtual])
 def test_another_core_runs_in_simulated_time(run: Callable[..., Any]) -> None:
-    """Pairs, in the order of arrival; the first waits for its partner and for nothing else."""
+    """The requests leave in pairs, in the order of arrival; the first waits for its partner and for nothing else."""
     starts, done, sizes = run(FixedSize(), [0, 10, 20, 5000], [0] * 4)
 
     assert (starts, sizes) == ([10, 10, 5000, 5000], [2, 2])
@@ -172,7 +172,7 @@ def test_a_request_may_take_several_runs(run: Callable[..., Any]) -> None:
 
 
 def test_both_kinds_of_simulated_time_agree_on_any_core() -> None:
-    """Random arrivals and steps: the simulator and the virtual-time shell see the same moments and batches."""
+    """For random arrivals and steps, the simulator and the virtual-time shell give the same times and batches."""
     random = np.random.default_rng(1729)
     for make, _ in itertools.product((FixedSize, Stepwise), range(20)):
         due_ns = np.cumsum(random.integers(0, 4 * US, 30)).tolist()
@@ -190,7 +190,7 @@ def test_another_core_runs_in_a_closed_loop() -> None:
 
 
 def test_another_core_refuses_in_every_shell() -> None:
-    """What a core refuses is refused through the request's Future, and counted."""
+    """A request that the core refuses is refused through its Future, and counted."""
     with Batcher(lambda rows: rows, core=FixedSize(most=0)) as batcher:
         assert isinstance(batcher.submit([1]).exception(LONG), QueueFull)
         assert batcher.statistics()["full"] == 1
@@ -199,7 +199,7 @@ def test_another_core_refuses_in_every_shell() -> None:
 
 
 def test_another_core_runs_on_threads() -> None:
-    """Pairs go through the model together; the one that is left is served when the batcher closes."""
+    """Pairs go through the model together, and the last request is served when the batcher closes."""
     sizes: list[int] = []
 
     def model(rows: list[int]) -> list[int]:
@@ -215,8 +215,8 @@ def test_another_core_runs_on_threads() -> None:
     assert sizes == [2, 2, 1]
 
 
-def test_several_runs_on_threads() -> None:
-    """Each request goes through the model as often as its core says, is answered once, and closing waits for all runs."""
+def test_a_request_may_take_several_runs_on_threads() -> None:
+    """Each request goes through the model as often as its core says and is answered once; closing waits for all runs."""
     entered, go = threading.Event(), threading.Event()
     batches: list[list[int]] = []
 
@@ -239,7 +239,7 @@ def test_several_runs_on_threads() -> None:
 
 
 def test_a_run_that_fails_ends_all_its_requests() -> None:
-    """Whoever would have stayed fails with its batch, and takes part in no further run."""
+    """Requests that would have stayed fail with their batch, and take part in no further run."""
     batches: list[list[int]] = []
 
     def model(rows: list[int]) -> list[int]:
@@ -257,7 +257,7 @@ def test_a_run_that_fails_ends_all_its_requests() -> None:
 
 
 def test_a_mutant_of_a_shell_runs_any_core() -> None:
-    """A wrong line in what surrounds the core is wrong for every discipline."""
+    """A wrong line in the code around the core is wrong for every discipline."""
     right, wrong = (virtual(FixedSize(), [0, 10], [0, 0], load(name).VirtualBatcher) for name in ("", "naps"))
     late = virtual(FixedSize(), [0, 10, 20, 30], [0] * 4, load("naps").VirtualBatcher)
 

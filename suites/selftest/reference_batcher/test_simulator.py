@@ -33,7 +33,7 @@ CAPACITY = 8 / TAU[8] * 1e9
 
 @st.composite
 def _plain(draw: Any) -> tuple[BatcherConfig, list[int], list[int]]:
-    """A configuration for the quick path; times are so coarse that much of it happens in one nanosecond."""
+    """Configurations for the quick path; times are so coarse that many events share a nanosecond."""
     size = draw(st.integers(1, 6))
     config = BatcherConfig(
         max_batch_size=size,
@@ -76,7 +76,7 @@ def _any(draw: Any) -> tuple[BatcherConfig, list[int], list[int], dict[str, list
 
 
 class _Shell:
-    """`VirtualBatcher` with a model that takes tau_ns[rows], and what became of each request."""
+    """`VirtualBatcher` with a model that takes tau_ns[rows], and the fate of each request."""
 
     def __init__(self, config: BatcherConfig, tau_ns: list[int], each: dict[str, list[int]]) -> None:
         self.clock = VirtualClock()
@@ -107,7 +107,7 @@ class _Shell:
         self.clock.at(now_ns + self._tau_ns[rows], lambda: finish(lambda inputs: inputs))
 
     def seen(self, count: int) -> tuple[Any, ...]:
-        """All of it, for comparison."""
+        """Return everything that was seen, for comparison."""
         late = [number for number in range(count) if self.refused.get(number)]
         full = [number for number in range(count) if self.refused.get(number) is False]
         starts, done = ([one.get(number, NEVER) for number in range(count)] for one in (self.starts, self.done))
@@ -122,7 +122,7 @@ def _seen(one: SimulatedRun) -> tuple[Any, ...]:
 @PROFILE
 @given(_plain())
 def test_the_quick_path_is_the_general_one(given: Any) -> None:
-    """A batch at a time or request by request through the core: the same to the nanosecond."""
+    """A batch at a time, or request by request through the core: the results are the same to the nanosecond."""
     config, tau_ns, due = given
     quick, general = simulate(config, due, tau_ns), simulate(config, due, tau_ns, quick=False)
 
@@ -134,7 +134,7 @@ def test_the_quick_path_is_the_general_one(given: Any) -> None:
 @PROFILE
 @given(_any())
 def test_the_simulator_is_the_virtual_batcher(given: Any) -> None:
-    """Any configuration, any requests: starts, answers, batches and refusals are those of the virtual-time shell."""
+    """For any configuration and any requests, starts, answers, batches and refusals are those of the virtual-time shell."""
     config, tau_ns, due, each = given
     shell = _Shell(config, tau_ns, each)
     for number, when_ns in enumerate(due):
@@ -145,8 +145,8 @@ def test_the_simulator_is_the_virtual_batcher(given: Any) -> None:
     assert _seen(simulate(config, due, tau_ns, **each)) == shell.seen(len(due))
 
 
-def test_both_paths_are_tried() -> None:
-    """Random configurations are of the kinds that they are for, so that neither test above is empty."""
+def test_random_configurations_reach_both_paths() -> None:
+    """The configurations are of the kinds that they are for, so neither test above is empty."""
     assert has_closed_form(BatcherConfig(max_batch_size=4, max_queue_delay_ns=US, instances=2, preserve_ordering=True))
     for more in ({"queue_timeout_ns": US}, {"max_queue_size": 3}, {"preferred_batch_size": (2,)}):
         assert not has_closed_form(BatcherConfig(max_batch_size=4, **more))
@@ -155,7 +155,7 @@ def test_both_paths_are_tried() -> None:
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_what_ends_comes_before_what_arrives(quick: bool) -> None:
-    """Of one nanosecond: batch done, then delay over, then arrivals one by one."""
+    """Within one nanosecond a batch ends first, then a delay, and then requests arrive one by one."""
 
     def batches(config: BatcherConfig, due: list[int]) -> list[tuple[int, int]]:
         one = simulate(config, due, [0, 100, 100, 100], quick=quick)
@@ -171,7 +171,7 @@ def test_what_ends_comes_before_what_arrives(quick: bool) -> None:
 @pytest.mark.parametrize("clients", [1, 3, 4, 6, 8, 20])
 @pytest.mark.parametrize("more", [{}, {"instances": 2}, {"max_queue_size": 3}, {"max_queue_delay_ns": MS}], ids=str)
 def test_the_closed_loop_is_the_virtual_one(clients: int, more: dict[str, int]) -> None:
-    """Clients that send in a callback: the closed loop of the load generator on the virtual target."""
+    """The clients send in a callback: the result is that of the load generator's closed loop on the virtual target."""
     config = BatcherConfig(max_batch_size=4, **more)
     served = VirtualTarget().deploy(config)
 
@@ -186,8 +186,8 @@ def test_the_closed_loop_is_the_virtual_one(clients: int, more: dict[str, int]) 
     assert (~run.samples.answered).tolist() == told.refused.tolist()
 
 
-def test_cohorts() -> None:
-    """Who sends after the instance took its next batch is in the other cohort; who sends before is in the same."""
+def test_a_client_belongs_to_the_cohort_of_the_next_batch() -> None:
+    """A client that sends after the instance took its next batch is in the other cohort; before, it is in the same."""
     config = BatcherConfig(max_batch_size=8)
     after, before = (simulate_closed(config, 8, 80, TAU, answers_first=first) for first in (False, True))
 
@@ -207,8 +207,8 @@ def test_cohorts() -> None:
         ({"config": BatcherConfig(max_batch_size=2, response_cache=True)}, "response cache"),
     ],
 )
-def test_what_cannot_be_simulated_is_said(change: dict[str, Any], message: str) -> None:
-    """ValueError with the reason."""
+def test_what_cannot_be_simulated_is_refused(change: dict[str, Any], message: str) -> None:
+    """It is a ValueError with the reason."""
     asked: dict[str, Any] = {"config": BatcherConfig(max_batch_size=2), "due_ns": [0, 1], "tau_ns": [0, 5, 6]}
     with pytest.raises(ValueError, match=message):
         simulate(**asked | change)
@@ -216,15 +216,15 @@ def test_what_cannot_be_simulated_is_said(change: dict[str, Any], message: str) 
         simulate_closed(BatcherConfig(), 3, 2, TAU)
 
 
-def test_nothing_is_nothing() -> None:
-    """No requests, no batches."""
+def test_without_requests_there_are_no_batches() -> None:
+    """Simulating nothing gives nothing."""
     for quick in (True, False):
         one = simulate(BatcherConfig(), [], TAU, quick=quick)
         assert (one.throughput, one.mean_batch, one.latency_ns.size) == (0.0, 0.0, 0)
 
 
 def test_the_quick_path_is_quicker() -> None:
-    """A batch at a time beats a request at a time by far: what it is there for."""
+    """A batch at a time is much faster than a request at a time, which is why the quick path exists."""
     due = poisson(0.8 * CAPACITY, 10, 7).due_ns
     spent = []
     for quick in (True, False):

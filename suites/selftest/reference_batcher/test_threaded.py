@@ -24,7 +24,7 @@ LONG = 60  # seconds that anything may take before a test fails; nothing waits t
 
 
 class Gated:
-    """A model that stays in its first batch until told, and keeps what it was given."""
+    """A model that stays in its first batch until it is released, and keeps its inputs."""
 
     def __init__(self, model: Any = lambda rows: rows) -> None:
         self._model = model
@@ -40,7 +40,7 @@ class Gated:
 
 
 def behind_a_plug(batcher: Batcher, model: Gated, plug: Any, *requests: Any) -> list[Any]:
-    """Queue the requests while the model is busy with `plug`, let go, and return the requests' results."""
+    """Queue the requests while the model is busy with `plug`, release it, and return the requests' results."""
     first = batcher.submit(plug)
     assert model.entered.wait(LONG)
     futures = [batcher.submit(one) for one in requests]
@@ -50,12 +50,12 @@ def behind_a_plug(batcher: Batcher, model: Gated, plug: Any, *requests: Any) -> 
 
 
 def outcome(future: Future[Any]) -> Any:
-    """Return the exception of a future, or its result."""
+    """Return the exception of a Future, or its result."""
     return future.exception(LONG) or future.result()
 
 
 def doubled(tree: Any) -> Any:
-    """Twice everything, in the same kind of tree."""
+    """Return twice everything, in the same kind of tree."""
     if isinstance(tree, dict):
         return {key: doubled(value) for key, value in tree.items()}
     if isinstance(tree, tuple):
@@ -64,7 +64,7 @@ def doubled(tree: Any) -> Any:
 
 
 def plain(tree: Any) -> Any:
-    """The same tree with lists in place of arrays, to compare."""
+    """Return the same tree with lists in place of arrays, to compare."""
     if isinstance(tree, dict):
         return {key: plain(value) for key, value in tree.items()}
     return tuple(plain(value) for value in tree) if isinstance(tree, tuple) else list(tree)
@@ -100,7 +100,7 @@ def test_a_full_batch_leaves_at_once() -> None:
 
 
 def test_an_error_reaches_its_own_batch_only() -> None:
-    """What the model raises is raised by the Future of each member, as it was, and by nobody else's."""
+    """An exception of the model is raised, unchanged, by the Future of each member and by no other."""
     boom = RuntimeError("boom")
 
     def model(rows: list[int]) -> list[int]:
@@ -120,7 +120,7 @@ def test_an_error_reaches_its_own_batch_only() -> None:
 
 @pytest.mark.parametrize("size", [0, 5], ids=["empty", "one too many"])
 def test_a_size_that_never_fits_is_refused(size: int) -> None:
-    """A request without rows, or with more than a batch may hold, is refused through its Future, at once."""
+    """A request without rows, or with more rows than a batch may hold, is refused through its Future, at once."""
     with Batcher(doubled, BatcherConfig(max_batch_size=4)) as batcher:
         future = batcher.submit(list(range(size)))
 
@@ -130,15 +130,15 @@ def test_a_size_that_never_fits_is_refused(size: int) -> None:
 
 
 @pytest.mark.parametrize("tree", [{"a": [1], "b": [1, 2]}, ([1], [1, 2]), {}, ()], ids=str)
-def test_a_tree_without_one_number_of_rows_is_a_mistake(tree: Any) -> None:
-    """Tensors of one request whose rows differ, or no tensor at all, are the caller's ValueError."""
+def test_a_tree_without_one_number_of_rows_is_refused(tree: Any) -> None:
+    """Tensors of one request with different numbers of rows, or no tensor at all, are the caller's ValueError."""
     with Batcher(doubled) as batcher, pytest.raises(ValueError, match="the same number of rows"):
         batcher.submit(tree)
 
 
 @pytest.mark.parametrize("change", [lambda rows: rows[1:], lambda rows: [*rows, 0]], ids=["lost", "added"])
 def test_a_model_that_miscounts_fails_its_batch(change: Any) -> None:
-    """A model that loses or adds a row fails every member: nobody is given a neighbour's row."""
+    """A model that loses or adds a row fails every member, so that no request gets a neighbour's row."""
     model = Gated(change)
     with Batcher(model, BatcherConfig(max_batch_size=4)) as batcher:
         plug = batcher.submit([0])
@@ -152,7 +152,10 @@ def test_a_model_that_miscounts_fails_its_batch(change: Any) -> None:
 
 
 def test_close_serves_what_is_queued_and_refuses_what_comes() -> None:
-    """Closing answers every accepted request, without waiting for company, and takes no other; twice is once."""
+    """Closing answers every accepted request without waiting for more, and accepts no other.
+
+    Closing twice is closing once.
+    """
     model = Gated()
     batcher = Batcher(model, BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR))
     futures = [batcher.submit([row]) for row in range(6)]
@@ -201,7 +204,7 @@ def test_instances_run_at_once() -> None:
 
 
 def test_each_instance_may_have_its_own_model() -> None:
-    """A sequence of models gives each instance one, and their number has to be that of the instances."""
+    """A sequence of models gives each instance one, and there must be as many as instances."""
     meeting = threading.Barrier(2)
 
     def model(name: str) -> Any:
@@ -249,7 +252,7 @@ def test_many_threads_may_submit() -> None:
 
 
 def test_only_a_queued_request_can_be_cancelled() -> None:
-    """A cancelled request leaves the queue and is never executed; one that is being executed is past that."""
+    """A cancelled request leaves the queue and is never executed; one that is being executed can no longer be cancelled."""
     model = Gated()
 
     with Batcher(model) as batcher:
@@ -268,7 +271,7 @@ def test_only_a_queued_request_can_be_cancelled() -> None:
 
 
 def test_torch_module_runs_in_evaluation_and_inference_mode() -> None:
-    """A torch module is not training, records no gradients, and gives in a batch what it gives alone."""
+    """A torch module is not in training mode, records no gradients, and gives in a batch what it gives alone."""
     torch = pytest.importorskip("torch", reason="the extra `reference` (torch) is not installed")
     torch.set_num_threads(1)
     module = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Dropout(0.9))
@@ -292,7 +295,7 @@ def test_torch_module_runs_in_evaluation_and_inference_mode() -> None:
     ids=["dict", "tuple"],
 )
 def test_torch_module_takes_trees(forward: Any, tree: Any) -> None:
-    """A dict is a torch module's one argument, a tuple its arguments, and outputs may be dicts."""
+    """A dict is a torch module's one argument, a tuple is its arguments, and outputs may be dicts."""
     torch = pytest.importorskip("torch", reason="the extra `reference` (torch) is not installed")
     module = type("Sum", (torch.nn.Module,), {"forward": forward})()
     rows = torch.arange(6.0).reshape(3, 2)
@@ -305,7 +308,7 @@ def test_torch_module_takes_trees(forward: Any, tree: Any) -> None:
 
 
 def test_an_answer_has_what_the_standard_future_has() -> None:
-    """A Future that is cheap to make has every field of the standard one, with the same value, but for its Condition."""
+    """The Future that is cheap to make has every field of the standard one, with the same value, except the Condition."""
     standard, light = vars(Future()), LightFuture()
 
     assert {name: getattr(light, name) for name in standard if name != "_condition"} == {
@@ -314,7 +317,7 @@ def test_an_answer_has_what_the_standard_future_has() -> None:
 
 
 def test_an_answer_can_be_waited_for_in_every_way() -> None:
-    """Threads, `wait`, `as_completed`, asyncio and callbacks all hear of an answer, and a timeout is one."""
+    """Threads, `wait`, `as_completed`, asyncio and callbacks all receive an answer, and a timeout is one."""
     model = Gated()
     with Batcher(model, BatcherConfig(max_batch_size=4)) as batcher, ThreadPoolExecutor(4) as pool:
         future = batcher.submit([1])
@@ -340,8 +343,8 @@ def test_an_answer_can_be_waited_for_in_every_way() -> None:
         assert (future.running(), future.done(), future.cancel(), future.cancelled()) == (False, True, False, False)
 
 
-def test_answers_are_given_although_the_next_batch_cannot_be_put_together() -> None:
-    """A batch whose requests do not fit together fails alone, without the model, and those before it are answered."""
+def test_answers_are_given_although_the_next_batch_cannot_be_built() -> None:
+    """A batch with requests that do not fit together fails alone, without the model; those before it are answered."""
     model = Gated(Device(5 * ANSWER_NS))
     with Batcher(model, BatcherConfig(max_batch_size=2)) as batcher:
         plug = batcher.submit([0])

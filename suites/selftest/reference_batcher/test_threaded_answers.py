@@ -20,7 +20,7 @@ LONG = 30
 
 
 def test_an_answered_request_keeps_nothing_alive() -> None:
-    """Inputs are freed when the caller lets go of them and of the answer, without the garbage collector."""
+    """Inputs are freed when the caller drops them and the answer, without the garbage collector."""
     gc.collect()
     gc.disable()
     try:
@@ -83,7 +83,7 @@ def test_answers_of_one_instance_do_not_overtake_each_other() -> None:
 
 
 def test_threads_are_set_where_the_model_runs() -> None:
-    """`threads` is what torch has on each instance's thread."""
+    """`threads` is the number of threads that torch has on each instance's thread."""
     torch = pytest.importorskip("torch", reason="the extra `reference` (torch) is not installed")
     seen = set()
 

@@ -21,7 +21,7 @@ PROFILE = settings(max_examples=200, database=None, deadline=None, suppress_heal
 
 @dataclass(frozen=True)
 class Plan:
-    """A schedule: the configuration, each request as (gap, rows, raises), the work of a batch, when it is closed."""
+    """A schedule: the configuration, each request as (gap, rows, raises), the work of a batch, and when it is closed."""
 
     config: BatcherConfig
     requests: tuple[tuple[int, int, bool], ...]
@@ -31,7 +31,7 @@ class Plan:
 
 @st.composite
 def plans(draw: st.DrawFn) -> Plan:
-    """Small numbers of milliseconds, so that arrivals, delays, timeouts and ends of batches often fall together."""
+    """Small numbers of milliseconds, so that arrivals, delays, timeouts and ends of batches often coincide."""
     size = draw(st.integers(1, 8))
     config = BatcherConfig(
         max_batch_size=size, max_queue_delay_ns=draw(st.integers(0, 6)) * MS, instances=draw(st.integers(1, 3)),
@@ -45,7 +45,7 @@ def plans(draw: st.DrawFn) -> Plan:
 
 @dataclass
 class Batch:
-    """What the virtual shell ran: which requests, on which instance, when."""
+    """A batch that the virtual shell ran: which requests, on which instance, when."""
 
     instance: int
     members: tuple[int, ...]
@@ -55,7 +55,7 @@ class Batch:
 
 @dataclass
 class History:
-    """What happened to a plan. came, done: moments by request; how: a result or an exception by request."""
+    """What happened to a plan. came, done: times by request; how: a result or an exception by request."""
 
     plan: Plan
     batches: list[Batch] = field(default_factory=list)
@@ -65,23 +65,23 @@ class History:
     closed_ns: int | None = None
 
     def rows(self, number: int) -> int:
-        """How many rows a request has."""
+        """Return how many rows a request has."""
         return self.plan.requests[number][1]
 
     def accepted(self) -> list[int]:
-        """The requests that were neither too large nor too late, in the order in which they came."""
+        """Return the requests that were neither too large nor too late, in the order in which they came."""
         return [number for number in self.came if not isinstance(self.how[number], Oversize | Closed)]
 
     def busy_before(self, now_ns: int) -> int:
-        """How many instances were busy just before this moment."""
+        """Return how many instances were busy just before this time."""
         return sum(batch.start_ns < now_ns <= batch.end_ns for batch in self.batches)
 
     def behind(self, batch: Batch) -> list[int]:
-        """What stood in the queue when this batch had left, or came at that very moment."""
+        """Return what was in the queue when this batch had left, or came at that very time."""
         return [n for n in self.accepted() if n > batch.members[-1] and self.came[n] <= batch.start_ns]
 
     def due_ns(self, batch: Batch) -> int:
-        """When this batch was due: its delay over, or it was full, or the batcher was closing."""
+        """Return when this batch was due: its delay was over, or it was full, or the batcher was closing."""
         first, last, config = batch.members[0], batch.members[-1], self.plan.config
         moments = [self.came[first] + config.max_queue_delay_ns]
         rows, behind = sum(map(self.rows, batch.members)), self.behind(batch)
@@ -141,7 +141,10 @@ def lived(plan: Plan) -> History:
 @PROFILE
 @given(plans())
 def test_any_schedule_keeps_the_laws(plan: Plan) -> None:
-    """Everybody is settled, once, in order, within the size; nobody waits beside an idle instance when due, nor before."""
+    """Every request is settled once, in order, within the size.
+
+    None that is due waits beside an idle instance, or leaves early.
+    """
     history = lived(plan)
     config, requests = plan.config, range(len(plan.requests))
     executed = [number for batch in history.batches for number in batch.members]
@@ -176,7 +179,7 @@ def test_any_schedule_keeps_the_laws(plan: Plan) -> None:
 @settings(PROFILE, max_examples=60)
 @given(plans(), st.integers(0, 12))
 def test_a_wait_tells_the_truth(plan: Plan, later: int) -> None:
-    """The core that says "wait until t" has nothing to do before t, has at t, and asking changes nothing."""
+    """A core that says "wait until t" has nothing to do before t and something at t, and asking changes nothing."""
     core, now_ns = DynamicBatcher(plan.config), 0
     for gap, rows, _ in plan.requests:
         now_ns += gap * MS

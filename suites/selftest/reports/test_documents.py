@@ -1,4 +1,4 @@
-"""Documents made of reports: what a person or a machine sees of them."""
+"""Documents derived from reports: what a person or a machine sees."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from batchproof.suites.selftest.report_lines import (
 
 
 def test_junit_counts_agree(tmp_path: Path) -> None:
-    """junit.xml parses back, one suite an area, and its counts are those of the report."""
+    """junit.xml can be parsed, has one suite for each area, and its counts are those of the report."""
     root = parsed(to_junit(read(write(tmp_path, *LINES))))
     assert [suite.get("name") for suite in root] == [f"triton 2.51.0 DB-{area}" for area in ("SIZE", "ORDER", "DELAY")]
     assert [root.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["8", "1", "2", "3"]
@@ -39,14 +39,14 @@ def test_junit_counts_agree(tmp_path: Path) -> None:
 
 
 def test_junit_survives_hostile_text() -> None:
-    """Control characters that XML forbids are gone, and markup is text."""
+    """Control characters that XML forbids are removed, and markup is text."""
     report = one(verdict="FAIL", actual=f"{HOSTILE}\x00\x0b\ufffe\ud800", title=HOSTILE)
     (said,) = (str(failed.text) for failed in parsed(to_junit(report)).iter("failure"))
     assert "<script>" in said
     assert not [bad for bad in "\x00\x0b\x1b\ufffe" if bad in said]
 
 
-def test_summary_says_it_in_this_order(tmp_path: Path) -> None:
+def test_summary_has_its_parts_in_order(tmp_path: Path) -> None:
     """summary.md goes from the verdict in words to the tables, the failures, and how it was run."""
     text = to_markdown(read(write(tmp_path, *LINES)))
     parts = ["**NOT CONFORMANT: 1 of 3 judged MUST rules fails** (profile CORE)", "## Rules", "### DB-DELAY", "## Failures"]
@@ -58,7 +58,7 @@ def test_summary_says_it_in_this_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("verdict", ["SKIPPED", "KNOWN", "OBSERVED", "FAIL"])
 def test_summary_escapes_hostile_text(verdict: str) -> None:
-    """Nothing that a target said becomes HTML, a column, code or a link, and no terminal obeys it."""
+    """Nothing that a target says becomes HTML, a column, code or a link, and no control character reaches a terminal."""
     fields = dict.fromkeys(("title", "reason", "actual", "link"), HOSTILE)
     text = to_markdown(one(verdict=verdict, measures={HOSTILE: HOSTILE}, **fields))
     outside, *blocks = text.split("````text\n")
@@ -70,7 +70,7 @@ def test_summary_escapes_hostile_text(verdict: str) -> None:
 
 
 def test_write_all_leaves_three_documents(tmp_path: Path) -> None:
-    """report.json, junit.xml and summary.md stand beside report.jsonl and can be read back."""
+    """report.json, junit.xml and summary.md are written beside report.jsonl and can be read back."""
     paths = write_all(read(write(tmp_path, *LINES)), tmp_path)
     assert [path.name for path in paths] == ["report.json", "junit.xml", "summary.md"]
     assert json.loads(paths[0].read_text(encoding="utf-8"))["counts"] == COUNTS
@@ -79,7 +79,7 @@ def test_write_all_leaves_three_documents(tmp_path: Path) -> None:
 
 
 def test_combine_compares_targets(tmp_path: Path) -> None:
-    """Several targets stand side by side: rules that differ first, `-` where a rule was not selected."""
+    """Several targets are shown side by side: rules that differ come first, and `-` marks a rule that was not selected."""
     target = TARGET | {"name": "reference", "version": "2026.11.0", "reached": "reference"}
     passing = [result(line["rule"]) for line in RESULTS[:-1]]
     rules = [line["rule"] for line in passing]
@@ -95,8 +95,8 @@ def test_combine_compares_targets(tmp_path: Path) -> None:
     assert matrix([read(other), read(other)]).splitlines()[0].count("reference 2026.11.0 #") == 2
 
 
-def test_the_same_target_reached_in_two_ways(tmp_path: Path) -> None:
-    """Columns that would have the same head are told apart by how the target was reached; the same again gets numbers."""
+def test_the_same_target_reached_in_two_ways_has_two_names(tmp_path: Path) -> None:
+    """Columns with the same head are told apart by how the target was reached; if that is the same, they are numbered."""
     container = TARGET | {"reached": "triton-docker?image=a:1"}
     for name, target in (("process", TARGET), ("container", container), ("again", container)):
         write(tmp_path / name, header(target=target), *LINES[1:])

@@ -1,4 +1,4 @@
-"""Headlines under test: what may be called conformant, and to what."""
+"""Headlines under test: what is called conformant, and to what."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def test_headline_claims_no_more_than_was_judged(fields: Any, ended: Any, words:
     ],
 )  # fmt: skip
 def test_headline_says_to_which_profiles(results: Any, words: str) -> None:
-    """Conformant to a profile is only whose every MUST rule was judged: a rule that was skipped or left out is missed."""
+    """A report is conformant to a profile only if every MUST rule of it was judged.
+
+    Skipped and unselected rules are missed.
+    """
     lines = tuple(result(f"DB-SIZE-00{at}", verdict, profile=profile) for at, (profile, verdict) in enumerate(results))
     ids = [line["rule"] for line in lines]
     rules = {"CORE": 2, "PERF": 2, "CACHE": 1}

@@ -34,12 +34,12 @@ ms  0         100       200       300"""
 
 
 def test_picture_is_exact() -> None:
-    """A request is a line: sent, waiting, entering the model, in it, answered."""
+    """A request is a line with letters for sent, waiting, entering the model, in the model, and answered."""
     assert draw(data(REARMED), width=46) == PICTURE
 
 
 def test_picture_shows_refused_failed_and_unanswered_requests() -> None:
-    """A refusal is x and says its kind, a failure too, and a request that never got an answer stays open."""
+    """A refusal is an x with its kind, and so is a failure. A request that was never answered stays open."""
     requests = (
         Sent("plug", 0, Payload(), 0, 40 * MS, kind="failed"),
         Sent("r0", 1, Payload(rows=9), 20 * MS, 20 * MS, kind="invalid"),
@@ -54,7 +54,7 @@ def test_picture_shows_refused_failed_and_unanswered_requests() -> None:
 
 
 def test_picture_numbers_batches_where_time_does_not_tell() -> None:
-    """Under a simulated clock everything may happen at one moment: what is left to see is who was in which batch."""
+    """Under a simulated clock everything may happen at one time. The picture then shows who was in which batch."""
     requests = tuple(Sent(f"r{i}", i, Payload(), 5, 5) for i in range(3))
     runs = (Execution(0, 1, (0, 1), (1, 1), 5, 5), Execution(0, 2, (1, 2), (1, 1), 5, 5))
     assert draw(data(Timeline(CONFIG, requests, runs))).splitlines() == [
@@ -73,7 +73,7 @@ def test_picture_keeps_to_client_times_where_clocks_do_not_compare() -> None:
 
 
 def test_picture_keeps_the_first_requests_and_the_width() -> None:
-    """Of many requests the first 16 are drawn, within 100 columns."""
+    """If there are many requests, the first 16 are drawn, within 100 columns."""
     many = Timeline(CONFIG, tuple(Sent(f"r{i}", i, Payload(), i, 5 * i, "expired") for i in range(40)))
     lines = draw(data(many)).splitlines()
     assert lines[16] == "... and 24 more"
@@ -81,12 +81,12 @@ def test_picture_keeps_the_first_requests_and_the_width() -> None:
 
 
 def test_failure_is_exact() -> None:
-    """A failure shows requirement, number against number, picture, hint and commands."""
+    """A failure shows the requirement, number against number, the picture, hints and commands."""
     assert failure.text(RESULTS[-1], LINES[1:4], header()) == FAILURE
 
 
 def test_failure_gives_commands_that_work_from_here() -> None:
-    """With the report's folder given, the replay command finds the bundle; words from outside are quoted."""
+    """With the report's folder given, the replay command finds the bundle, and words from outside are quoted."""
     evil = "grpc://host:1; rm -rf ~"
     command = shlex.join(["batchproof", "check", "--target", evil, "--patience", "quick"])
     text = failure.text(RESULTS[-1], (), header(command=command), folder="out/my run")
@@ -97,8 +97,8 @@ def test_failure_gives_commands_that_work_from_here() -> None:
         assert " batchproof check --target 'grpc://host:1; rm -rf ~' --rules" in text
 
 
-def test_failure_tames_what_the_target_said() -> None:
-    """Escapes are gone, a long message is cut, all attempts are named, and a picture from elsewhere cannot misbehave."""
+def test_failure_is_safe_to_print() -> None:
+    """Escapes are removed, a long message is cut, all attempts are named, and a picture from outside is cut to size."""
     picture = {"picture": [HOSTILE, "a\nb", "w" * 200]}
     tries = [attempt(DELAY, "INCONCLUSIVE"), attempt(DELAY, "FAIL", number=2) | picture]
     text = failure.text(result(DELAY, "FAIL", actual=HOSTILE + "y" * 9000, reason="z\n" * 99), tries, header())

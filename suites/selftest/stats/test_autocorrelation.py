@@ -1,4 +1,4 @@
-"""The integrated autocorrelation time, held against its closed form."""
+"""The integrated autocorrelation time, compared with its closed form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from batchproof.stats.autocorrelation import integrated_time
 
 
 def test_the_integrated_time_of_an_autoregression_is_its_closed_form():
-    """And at least one, also where the series says nothing about itself."""
+    """It is at least one, even if the series shows no correlation."""
     from scipy import signal
 
     series = signal.lfilter([1], [1, -0.8], np.random.default_rng(3).standard_normal(200_000))

@@ -1,4 +1,4 @@
-"""Gates: each is wrong as rarely, and decides as often, as its docstring says. Measured by simulation with a fixed seed."""
+"""Gates: each is wrong as rarely, and decides as often, as its docstring says. Both are simulated with a fixed seed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def mean_at_most(rng: Generator, off: float) -> Decision:
 
 
 def few(rng: Generator, off: float) -> Decision:
-    """4 pairs, 30 % noise: the fewest and the loudest that a rule admits."""
+    """4 pairs, 30 % noise: the fewest pairs and the loudest noise that a rule allows."""
     return gates.mean_ratio(pairs(rng, GATE * off, 4, 0.3), at_least(GATE))
 
 
@@ -80,7 +80,7 @@ def decline(rng: Generator, off: float) -> Decision:
      (outliers, RARELY), (unpaired, RARELY)],
 )
 def test_one_false_alarm_in_a_hundred(run: Callable[[Generator, float], Decision], alarms: tuple[float, float]) -> None:
-    """A true figure at the edge is called PASS, and FAIL, as often as the gate says, and no gate is much too careful."""
+    """A true figure at the edge becomes PASS, and FAIL, as often as the gate says, and no gate is much too careful."""
     rng = np.random.default_rng(1729)
 
     found = [run(rng, 1.0).verdict for _ in range(2000)]
@@ -105,7 +105,7 @@ def test_power_is_as_documented(run: Callable[[Generator, float], Decision], off
 
 
 def latencies(generator: Any, count: int, memory: float) -> Any:
-    """Latencies, exponential with mean 1 ms, whose neighbours are alike (an autoregressive process underneath)."""
+    """Return exponential latencies with mean 1 ms, correlated with their neighbours by an autoregressive process."""
     from scipy import signal, special
 
     noise = generator.standard_normal(count + 500)
@@ -114,8 +114,8 @@ def latencies(generator: Any, count: int, memory: float) -> Any:
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.95])
-def test_at_the_budget_hardly_a_run_passes_or_fails(memory: float) -> None:
-    """Where exactly 1 % of correlated requests are over the budget: 1 % asked for; the estimate of tau costs a little."""
+def test_at_the_budget_few_runs_pass_or_fail(memory: float) -> None:
+    """Exactly 1 % of the correlated requests are over the budget. The gate promises 1 %; estimating tau costs a little."""
     generator, budget = np.random.default_rng(7), round(-math.log(0.01) * MS)
 
     found = [gates.latency_within(latencies(generator, 20_000, memory), budget).verdict for _ in range(100)]
@@ -125,8 +125,8 @@ def test_at_the_budget_hardly_a_run_passes_or_fails(memory: float) -> None:
     assert found.count(INCONCLUSIVE) >= 90
 
 
-def test_as_if_independent_too_many_would_pass() -> None:
-    """The binomial bound alone calls 15 of 100 such runs a PASS: what the effective number of requests is for."""
+def test_if_taken_as_independent_too_many_runs_would_pass() -> None:
+    """The binomial bound alone passes 15 of 100 such runs, which is why the gate counts effective requests."""
     from scipy import special
 
     generator, budget = np.random.default_rng(7), round(-math.log(0.01) * MS)
@@ -137,8 +137,8 @@ def test_as_if_independent_too_many_would_pass() -> None:
 
 
 @pytest.mark.parametrize(("share", "answer"), [(0.004, PASS), (0.025, FAIL)])
-def test_off_the_budget_it_decides(share: float, answer: str) -> None:
-    """50,000 requests with a memory of about 10, with 0.4 % or 2.5 % over the budget."""
+def test_off_the_budget_the_gate_decides(share: float, answer: str) -> None:
+    """It decides 50,000 requests with a memory of about 10, with 0.4 % or 2.5 % over the budget."""
     generator, budget = np.random.default_rng(1), round(-math.log(share) * MS)
 
     found = [gates.latency_within(latencies(generator, 50_000, 0.9), budget) for _ in range(50)]
@@ -149,7 +149,7 @@ def test_off_the_budget_it_decides(share: float, answer: str) -> None:
 
 
 def test_independent_requests_are_judged_as_mlperf_does() -> None:
-    """459 without a late one, 662 with one: the numbers of its early stopping for a p99."""
+    """459 without a late one, and 662 with one: these are the numbers of MLPerf's early stopping for a p99."""
     one_late = np.full(662, MS)
     one_late[400] = NEVER
 
@@ -159,7 +159,7 @@ def test_independent_requests_are_judged_as_mlperf_does() -> None:
 
 
 def test_an_expectation_is_refuted_as_rarely_as_it_says() -> None:
-    """Two-sided: a true mean fails twice as often as one bound is wrong; one 10 errors off fails in 98 runs of 100."""
+    """It is two-sided: a true mean fails twice as often as one bound is wrong. One 10 errors off fails in 98 runs of 100."""
     rng = np.random.default_rng(5)
 
     true = [gates.agrees(rng.normal(3, 1, 20).tolist(), 3.0, 0.99).verdict for _ in range(2000)]
@@ -178,7 +178,7 @@ def test_an_expectation_is_refuted_as_rarely_as_it_says() -> None:
     ids=str,
 )
 def test_an_interval_inside_outside_and_across(asked: Range, answers: list[str]) -> None:
-    """All of it within the range, ends included: PASS. All of it beyond: FAIL. Else nobody can tell."""
+    """All of it within the range, ends included, is a PASS; all of it beyond is a FAIL. Otherwise nobody can tell."""
     found = [Interval((low + high) / 2, low, high, 0.99, 9, 9.0)
              for low, high in ((0.8, 0.9), (0.9, 1.0), (1.0, 1.1), (1.0, 1.6), (1.6, 1.7))]
 
@@ -187,7 +187,7 @@ def test_an_interval_inside_outside_and_across(asked: Range, answers: list[str])
 
 @pytest.mark.parametrize("asked", [at_least(0.0), at_most(9.0), within(0.0, 9.0), Range()], ids=str)
 def test_without_data_nothing_is_decided(asked: Range) -> None:
-    """Neither by a gate with an interval nor by one that takes a figure as it is."""
+    """Neither a gate with an interval decides, nor one that takes a figure as it is."""
     found = [gates.decide(nothing(), asked), gates.figure(None, asked), gates.mean_ratio([], asked),
              gates.median_ratio([], asked), gates.ratio_of_medians([], [], asked)]
 
@@ -195,7 +195,7 @@ def test_without_data_nothing_is_decided(asked: Range) -> None:
 
 
 def test_a_missing_bound_decides_nothing() -> None:
-    """Six pairs have no bounds of 99 %, however far they are from the edge; one pair has no spread."""
+    """Six pairs have no bounds of 99 %, however far they are from the edge, and one pair has no spread."""
     assert gates.median_ratio([9.0] * 6, at_least(1.05)).verdict == INCONCLUSIVE
     assert gates.median_ratio([9.0] * 7, at_least(1.05)).verdict == PASS
     assert gates.mean_ratio([9.0], at_least(1.05)).verdict == INCONCLUSIVE
@@ -208,12 +208,12 @@ def test_a_missing_bound_decides_nothing() -> None:
      ((1.06,) * 16 + (0.5,) * 4, PASS), ((1.0,) * 16 + (9.0,) * 4, FAIL)],
 )
 def test_outliers_of_a_few_pairs_decide_nothing(ratios: tuple[float, ...], answer: str) -> None:
-    """The median does not see them."""
+    """The median ignores them."""
     assert gates.median_ratio(ratios, at_least(1.05)).verdict == answer
 
 
 def test_a_stalled_host_explains_three_times_its_share() -> None:
-    """A FAIL needs the range missed by more than three times the share of the time by which the host was late."""
+    """A FAIL needs the range to be missed by more than three times the share of the time in which the host was late."""
     low = [gates.decide(exact(0.7), at_least(0.8), late).verdict for late in (0.0, 0.04, 0.05)]
     high = [gates.decide(exact(1.4), at_most(1.2), late).verdict for late in (0.0, 0.05, 0.06)]
 
@@ -226,12 +226,12 @@ def test_a_stalled_host_explains_three_times_its_share() -> None:
     [(10, 0, PASS), (11, 0, FAIL), (10, 9, PASS), (11, 1, INCONCLUSIVE), (13, 1, INCONCLUSIVE), (14, 1, FAIL)],
 )
 def test_a_stall_lengthens_a_duration(took_ns: int, stall_ns: int, answer: str) -> None:
-    """10 ns are allowed; three times the stall beyond that may be the host's."""
+    """10 ns are allowed; up to three times the stall beyond that may be due to the host."""
     assert gates.duration_within(took_ns, 10, stall_ns).verdict == answer
 
 
 def test_looks_share_the_doubt() -> None:
-    """Three looks at growing data are each three times as sure, so a true figure at the edge passes as rarely in all."""
+    """Each of three looks at growing data has a third of the doubt, so a true figure at the edge passes as rarely."""
     rng, confidence = np.random.default_rng(11), gates.each_of(0.99, 3)
 
     wrong = 0
@@ -244,7 +244,7 @@ def test_looks_share_the_doubt() -> None:
 
 
 def test_a_decision_says_what_was_asked() -> None:
-    """And on what ground, in JSON and in words; what may not fail is withheld, and the rest stays."""
+    """It also says on what grounds, in JSON and in words. A FAIL can be withheld, and the rest stays."""
     passed, failed = (gates.median_ratio([ratio] * 8, at_least(1.05)) for ratio in (2.0, 1.0))
 
     assert json.loads(json.dumps(passed.to_json())) == {
@@ -258,20 +258,20 @@ def test_a_decision_says_what_was_asked() -> None:
 
 
 def test_the_worst_of_some_answers() -> None:
-    """A FAIL outweighs what is INCONCLUSIVE; what was not judged outweighs nothing."""
+    """A FAIL outweighs an INCONCLUSIVE, and an answer that was not judged outweighs nothing."""
     assert [gates.worst(some) for some in ((PASS, FAIL, INCONCLUSIVE), (PASS, INCONCLUSIVE), ("", PASS), ("",), ())] == [
         FAIL, INCONCLUSIVE, PASS, "", ""]
 
 
 def test_a_schema_allows_three_answers() -> None:
-    """And the empty word, where nothing was judged."""
+    """The empty word is the answer when nothing was judged."""
     schema = json.loads((files("batchproof") / "reports" / "formats" / "bench.schema.json").read_text(encoding="utf-8"))
     allowed = schema["$defs"]["measurement"]["properties"]["verdict"]["enum"]
 
     assert sorted(allowed) == sorted(["", *get_args(gates.Answer)])
 
 
-def test_nobody_has_a_fourth_answer() -> None:
+def test_no_module_has_a_fourth_answer() -> None:
     """The words that INCONCLUSIVE replaced are gone from the sources."""
     root = Path(str(files("batchproof")))
     sources = [path for room in ("bench", "commands", "fixtures", "load", "reports", "stats")

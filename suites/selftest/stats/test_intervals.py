@@ -1,4 +1,4 @@
-"""Intervals: their bounds hold the truth as often as they say, and are those of the textbooks."""
+"""Intervals: their bounds hold the truth as often as they say, and agree with textbooks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from batchproof.stats import intervals
 
 
 def test_a_mean_is_bounded_as_student_does() -> None:
-    """The same numbers as scipy's one-sample test."""
+    """The numbers are those of scipy's one-sample test."""
     from scipy import stats
 
     values = [3.1, 2.9, 3.4, 3.0, 2.6]
@@ -23,7 +23,7 @@ def test_a_mean_is_bounded_as_student_does() -> None:
 
 
 def test_a_geometric_mean_is_the_mean_of_logarithms() -> None:
-    """Its bounds are those of the logarithms, risen; a ratio that is not positive has none."""
+    """Its bounds are the exponentials of theirs; a ratio that is not positive has none."""
     found, logs = intervals.geometric_mean([1.0, 2.0, 4.0]), intervals.mean([0.0, math.log(2), math.log(4)])
 
     assert found.estimate == pytest.approx(2.0)
@@ -33,7 +33,7 @@ def test_a_geometric_mean_is_the_mean_of_logarithms() -> None:
 
 
 def test_growth_is_the_least_squares_line() -> None:
-    """The same slope and standard error as scipy's regression, over the span."""
+    """The slope and standard error are those of scipy's regression, over the span."""
     from scipy import stats
 
     rng = np.random.default_rng(2)
@@ -51,7 +51,7 @@ def test_growth_is_the_least_squares_line() -> None:
 
 @pytest.mark.parametrize("count", [7, 20, 40])
 def test_each_bound_of_a_median_is_wrong_in_one_of_a_hundred(count: int) -> None:
-    """Of noise that is anything but normal."""
+    """This holds for noise that is anything but normal."""
     rng = np.random.default_rng(3)
     found = [intervals.median(rng.exponential(1.0, count).tolist()) for _ in range(3000)]
 
@@ -61,8 +61,8 @@ def test_each_bound_of_a_median_is_wrong_in_one_of_a_hundred(count: int) -> None
         assert wrong / 3000 <= 0.0155  # 1 %, and three standard deviations
 
 
-def test_a_share_counts_neighbours_for_what_they_are_worth() -> None:
-    """Ten times the memory is a tenth of the values; the share stays, and the bounds go apart."""
+def test_a_share_counts_correlated_values_for_what_they_are_worth() -> None:
+    """Ten times the memory means a tenth of the values: the share stays, and the bounds move apart."""
     free, tied = intervals.share(10, 1000), intervals.share(10, 1000, tau=10.0)
 
     assert free.estimate == tied.estimate == 0.01

@@ -1,4 +1,4 @@
-"""Percentiles and their intervals: held against numpy, closed forms and counting."""
+"""Percentiles and their intervals: compared with numpy, closed forms and counting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantiles: those of scipy's own distributions, and exact where counting is possible."""
+"""Quantiles: they are those of scipy's distributions, and exact where counting is possible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STARTS = ("cli", "bench.run", "bench.tune.command", "fixtures.plugin", "fixtures
 @PROFILE
 @given(st.integers(1, 200_000), st.sampled_from([0.001, 0.5, 0.9, 0.999]), st.sampled_from([0.005, 0.51, 0.99]))
 def test_the_binomial_quantile_is_scipy_s(count: int, share: float, level: float) -> None:
-    """No level that a sum could meet exactly: there the answer depends on rounding."""
+    """No level is used that a sum could meet exactly, because the answer then depends on rounding."""
     from scipy import stats
 
     assert binomial(count, share, level) == stats.binom.ppf(level, count, share)
@@ -30,7 +30,7 @@ def test_the_binomial_quantile_is_scipy_s(count: int, share: float, level: float
 @PROFILE
 @given(st.integers(1, 60), st.sampled_from([Fraction(1, 2), Fraction(9, 10)]), st.sampled_from([0.001, 0.01, 0.4, 0.99]))
 def test_the_binomial_quantile_is_exact(count: int, share: Fraction, level: float) -> None:
-    """Counted in fractions."""
+    """The reference is counted in fractions."""
     def below(k: int) -> Fraction:
         return sum((math.comb(count, i) * share**i * (1 - share) ** (count - i) for i in range(k + 1)), Fraction(0))
 
@@ -39,7 +39,7 @@ def test_the_binomial_quantile_is_exact(count: int, share: Fraction, level: floa
 
 @pytest.mark.parametrize("count", range(1, 45))
 def test_a_rank_bounds_the_median_in_99_of_100(count: int) -> None:
-    """It is the largest whose false alarm, exactly computed, is at most 1 %; fewer than 7 values have none."""
+    """It is the largest rank with a false alarm of at most 1 %, computed exactly. Fewer than 7 values have none."""
     low, high = bounding_ranks(count, 0.5, 0.99)
 
     def wrong(rank: int) -> float:
@@ -51,7 +51,7 @@ def test_a_rank_bounds_the_median_in_99_of_100(count: int) -> None:
 
 
 def test_quantiles_are_student_s() -> None:
-    """As in every table."""
+    """They agree with the usual tables."""
     assert [round(student(0.99, free), 3) for free in (1, 2, 5, 19, 100)] == [31.821, 6.965, 3.365, 2.539, 2.364]
     assert student(1 - 5e-6, 19) == pytest.approx(5.95, abs=0.005)
 
@@ -59,7 +59,7 @@ def test_quantiles_are_student_s() -> None:
 @PROFILE
 @given(st.integers(0, 300), st.integers(1, 300), st.sampled_from([0.9, 0.99]))
 def test_bounds_of_a_share_are_clopper_and_pearson_s(hits: int, count: int, confidence: float) -> None:
-    """At each bound the count that was seen, or one more extreme, has a chance of 1 - confidence."""
+    """At each bound, the observed count, or one more extreme, has a probability of 1 - confidence."""
     from scipy.special import bdtr, bdtrc
 
     hits = min(hits, count)
@@ -70,14 +70,14 @@ def test_bounds_of_a_share_are_clopper_and_pearson_s(hits: int, count: int, conf
 
 
 @pytest.mark.parametrize("module", STARTS)
-def test_nobody_waits_for_scipy_before_it_is_needed(module: str) -> None:
+def test_scipy_is_imported_only_when_it_is_needed(module: str) -> None:
     """It takes longer to import than `--help` takes to answer."""
     program = f"import sys, batchproof.{module}; sys.exit('scipy' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", program], check=False, timeout=60).returncode == 0
 
 
-def test_judging_needs_the_light_part_of_scipy_alone() -> None:
+def test_judging_needs_only_the_light_part_of_scipy() -> None:
     """`scipy.stats` takes more than a second to import, in the middle of what is measured."""
     program = "import sys; from batchproof.stats import gates as g; g.mean_ratio([1, 2], g.at_least(1)); "
     program += "g.median_ratio([1.0] * 9, g.at_least(1)); sys.exit('scipy.stats' in sys.modules)"

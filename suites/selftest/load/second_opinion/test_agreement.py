@@ -1,4 +1,4 @@
-"""What all other load generators have in common: they end with us, and they agree with ours or differ."""
+"""What all other load generators have in common: they end with us, and their figures agree with ours or differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MS = 1_000_000
 
 
 def test_children_die_with_us() -> None:
-    """A tool that we started ends when we are killed, and `end` ends one that ignores what it is asked."""
+    """A tool that we started ends when we are killed, and `end` ends one that ignores the signal."""
     deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
     process = subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE)
     assert process.stdout is not None
@@ -64,8 +64,8 @@ def side(
     ],
     ids=["near", "slower", "clock", "late", "unexplained", "invalid", "nothing"],
 )
-def test_agreement(ours: Side, theirs: Side, verdict: str, why: str) -> None:
-    """Within 5 % and 10 %, or explained by the clock, or it differs; a round that is invalid is shown and not judged."""
+def test_two_generators_agree_or_differ(ours: Side, theirs: Side, verdict: str, why: str) -> None:
+    """They agree within 5 % and 10 %, or the clock explains it, or they differ. An invalid round is shown but not judged."""
     [judged] = agreement([Pair("load", ours, theirs)])
 
     assert judged.verdict == verdict
@@ -74,7 +74,7 @@ def test_agreement(ours: Side, theirs: Side, verdict: str, why: str) -> None:
 
 
 def test_invalid_rounds_do_not_count() -> None:
-    """The median is that of the valid rounds; latencies that mean something else are not compared."""
+    """The median is that of the valid rounds, and latencies with another meaning are not compared."""
     good, bad = Pair("load", side(), side(101.0)), Pair("load", side(), side(5.0, why="unstable"))
     offline = Pair("offline", side(), side(100.0, 900.0), latency=False)
 

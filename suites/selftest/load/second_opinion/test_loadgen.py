@@ -1,4 +1,4 @@
-"""MLPerf LoadGen beside our load generator: its log is read right, its runs end, and both are compared."""
+"""MLPerf LoadGen beside our load generator: its log is read correctly, its runs end, and the two are compared."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ ENDED = "Ending early: Ran out of generated queries to issue"
 EARLY = mllog("error_runtime", f'"{ENDED}"', "true")
 
 
-def test_its_log() -> None:
-    """Percentiles are in ns and from the schedule; its samples here know no due times, so its own percentiles are taken."""
+def test_the_log_of_loadgen_is_read() -> None:
+    """Percentiles are in ns and from the schedule. These samples have no due times, so LoadGen's percentiles are used."""
     raw = recorded([0, 5], [0, 5], [50, 90])
     opinion = loadgen.opinion(loadgen.parse_detail(DETAIL), "poisson:rate=1000", raw, release="6.0")
 
@@ -48,8 +48,8 @@ def test_its_log() -> None:
     assert opinion.service_ns()["p50"] == 50
 
 
-def test_its_invalid_run() -> None:
-    """What it calls invalid, and an error of its own, are reasons; a log without a result is a failure."""
+def test_an_invalid_run_of_loadgen_has_reasons() -> None:
+    """A run that LoadGen calls invalid, and its own errors, are reasons. A log without a result is a failure."""
     raw = recorded([0], [0], [1])
     broken = DETAIL.replace('"VALID"', '"INVALID"').replace('met", "value": true', 'met", "value": false')
     said = loadgen.parse_detail(broken)
@@ -62,12 +62,12 @@ def test_its_invalid_run() -> None:
 
 
 def has_loadgen() -> None:
-    """Skip without it."""
+    """Skip the test if LoadGen is not installed."""
     pytest.importorskip("mlperf_loadgen", reason="LoadGen is not installed: pip install 'batchproof[opinions]'")
 
 
-def test_it_measures() -> None:
-    """A Server run on something that takes a while: it sends what its log says, and no answer is faster than the work."""
+def test_loadgen_measures_a_server() -> None:
+    """In the Server scenario it sends what its log says, and no answer is faster than the work."""
     has_loadgen()
     with ThreadPoolExecutor(4) as pool:
         opinion = loadgen.server(lambda _number: pool.submit(time.sleep, 0.002), 200, seconds=0.5, seed=3, slo_ns=10**9)
@@ -80,8 +80,8 @@ def test_it_measures() -> None:
     assert opinion.kind == "open"
 
 
-def test_its_other_scenarios() -> None:
-    """One after the other is never two at once; Offline sends everything at once."""
+def test_other_scenarios_of_loadgen_send_as_they_should() -> None:
+    """SingleStream never has two requests at once; Offline sends all at once."""
     has_loadgen()
     with ThreadPoolExecutor(1) as pool:
         one = loadgen.single_stream(lambda _number: pool.submit(time.sleep, 0.001), seconds=0.2, expected_ns=MS)
@@ -95,8 +95,8 @@ def test_its_other_scenarios() -> None:
 
 
 @pytest.mark.parametrize("how", ["refused", "raises", "never"])
-def test_it_knows_no_failures(how: str) -> None:
-    """A request that is refused, or never answered, makes its run invalid; and it ends."""
+def test_a_failed_request_makes_loadgens_run_invalid(how: str) -> None:
+    """A request that is refused, or never answered, makes the run invalid, and the run ends."""
     has_loadgen()
 
     def submit(number: int) -> Future[Any]:
@@ -117,15 +117,15 @@ def test_it_knows_no_failures(how: str) -> None:
     assert set(opinion.samples.outcomes()) == ({"unanswered"} if how == "never" else {"answered", "full"})
 
 
-def test_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message names the extra."""
+def test_a_missing_loadgen_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says which extra to install."""
     monkeypatch.setitem(sys.modules, "mlperf_loadgen", None)
     with pytest.raises(ToolMissing, match=r"batchproof\[opinions\]"):
         loadgen.module()
 
 
-def test_one_loadgen_at_a_time() -> None:
-    """LoadGen is one for a process: a second run waits for the first."""
+def test_a_process_runs_one_loadgen_at_a_time() -> None:
+    """LoadGen is global in a process: a second run waits for the first."""
     has_loadgen()
     spans: list[tuple[int, int]] = []
 

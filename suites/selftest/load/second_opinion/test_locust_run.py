@@ -1,4 +1,4 @@
-"""Locust beside our load generator: workers share one schedule, and what they recorded is judged as our own."""
+"""Locust beside our load generator: workers share one schedule, and what they record is judged like our own samples."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ grpc,infer,485,0,22,202.14186138602054,0.0,22,25,26,28,34,41,51,58,64
 
 
 def has_locust() -> None:
-    """Skip without it; it is not imported, as gevent patches whatever it finds."""
+    """Skip the test if Locust is not installed. It is not imported, because gevent patches whatever it finds."""
     if find_spec("locust") is None:
         pytest.skip("Locust is not installed: pip install 'batchproof[opinions]'")
 
 
 def test_a_schedule_is_split() -> None:
-    """Every request has exactly one sender, whatever the number of workers, and each one's stay in order."""
+    """Every request has exactly one sender, whatever the number of workers, and each worker's requests stay in order."""
     for count, workers in ((10, 1), (10, 3), (2, 4)):
         parts = [locusts.share(count, workers, index) for index in range(workers)]
         assert sorted(np.concatenate(parts).tolist()) == list(range(count))
@@ -46,8 +46,8 @@ def test_a_schedule_is_split() -> None:
         locusts.share(10, 2, 2)
 
 
-def test_its_parts_are_merged() -> None:
-    """The workers' samples, each with its own column, in the order of the schedule."""
+def test_the_samples_of_workers_are_merged() -> None:
+    """They come in the order of the schedule, each worker's with its own column."""
     whole = locusts.merged([recorded([0, 20], [1, 21], [9, 30]), recorded([10, 30], [11, 31], [19, NEVER], failed=(1,))])
 
     assert whole.scheduled_ns.tolist() == [0, 10, 20, 30]
@@ -55,15 +55,15 @@ def test_its_parts_are_merged() -> None:
     assert [OUTCOMES[one] for one in whole.outcome] == ["answered", "answered", "answered", "full"]
 
 
-def test_its_statistics() -> None:
-    """The line of all requests, in ns."""
+def test_the_statistics_of_locust_are_read() -> None:
+    """The line for all requests is read, in ns."""
     assert locusts.parse_stats(STATS) == {"throughput": 202.14186138602054, "p50": 22e6, "p90": 34e6, "p99": 58e6}
     with pytest.raises(ToolFailed, match="no line of all requests"):
         locusts.parse_stats(STATS.replace("Aggregated", "other"))
 
 
-def test_it_is_judged_by_its_lag() -> None:
-    """Figures are ours, from the schedule; requests without an answer, and sending late, make them no result."""
+def test_a_run_of_locust_is_judged_like_ours() -> None:
+    """The figures count from the schedule. Missing answers, and sending late, make them INVALID."""
     schedule, scheduled = constant(100, 1.0), [n * 10 * MS for n in range(100)]
     good = recorded(scheduled, scheduled, [at + 5 * MS for at in scheduled])
     late = recorded(scheduled, [at + 3 * MS for at in scheduled], [at + 5 * MS for at in scheduled])
@@ -79,7 +79,7 @@ def test_it_is_judged_by_its_lag() -> None:
 
 
 def test_workers_must_be_able_to_make_the_schedule() -> None:
-    """A schedule whose text says something else is refused before anything starts."""
+    """A schedule with a text that gives other arrivals is refused before anything starts."""
     has_locust()
     other = Schedule(np.array([0, 5], dtype=np.int64), "constant:rate=1,seconds=5")
     with pytest.raises(ValueError, match="cannot make this schedule again"):
@@ -110,8 +110,8 @@ def server() -> Iterator[tuple[str, list[int]]]:
     running.stop(None).wait()
 
 
-def test_master_and_workers(server: tuple[str, list[int]]) -> None:
-    """Two workers send one schedule, each request once and none early; nothing of gevent comes into this process."""
+def test_two_workers_send_one_schedule(server: tuple[str, list[int]]) -> None:
+    """Each request is sent once and none early, and nothing of gevent is imported into this process."""
     has_locust()
     address, seen = server
     before = "gevent" in sys.modules  # tritonclient.http brings it, in other tests

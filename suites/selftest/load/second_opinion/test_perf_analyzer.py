@@ -1,4 +1,4 @@
-"""perf_analyzer beside our load generator: what it prints is read right, and its runner ends, whatever it does."""
+"""perf_analyzer beside our load generator: its output is read correctly, and its runner ends, whatever it does."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ Warning: Request latency is not stabilizing. Please try lowering the request rat
 """
 
 
-def test_its_report_and_its_records() -> None:
-    """Microseconds become ns; records come in the order of sending, from zero on, and what got no answer never ended."""
+def test_the_report_and_the_records_are_read() -> None:
+    """Microseconds become ns. Records are in the order of sending, from zero on; one without an answer never ended."""
     said, raw = perf_analyzer.parse_csv(CSV), perf_analyzer.parse_profile(PROFILE)
 
     assert said == {
@@ -56,8 +56,8 @@ def test_its_report_and_its_records() -> None:
     assert [OUTCOMES[one] for one in raw.outcome] == ["answered", "answered", "unanswered"]
 
 
-def test_its_warnings_are_reasons() -> None:
-    """A run that it calls unstable is no result."""
+def test_an_unstable_run_is_invalid() -> None:
+    """A run that perf_analyzer calls unstable is not a result."""
     [warned] = perf_analyzer.warnings_in(PRINTED)
 
     assert "latency is not stabilizing" in warned
@@ -65,8 +65,8 @@ def test_its_warnings_are_reasons() -> None:
     assert perf_analyzer.warnings_in(PRINTED.partition("Warning")[0]) == ()
 
 
-def test_what_it_is_given() -> None:
-    """One row without its batch dimension; the gaps of a schedule whose rounding never adds up."""
+def test_perf_analyzer_gets_a_row_and_the_gaps() -> None:
+    """It gets one row without its batch dimension, and the gaps of a schedule, in which rounding does not accumulate."""
     row = Request("load", 7, Payload(work_ns=5, row_work_ns=3)).tensor()
     content = [7, 0, 1, 5, 3, 0, 0, 0, 0, 0, 0]
     assert json.loads(perf_analyzer.input_data({"IN": row})) == {"data": [{"IN": {"content": content, "shape": [11]}}]}
@@ -81,7 +81,7 @@ def test_what_it_is_given() -> None:
 
 
 def tool(folder: Path, body: str) -> Path:
-    """Write a program that answers --version as perf_analyzer does, and else does this."""
+    """Write a program that answers --version like perf_analyzer, and otherwise does this."""
     path = folder / "perf_analyzer"
     version = "import sys, time, pathlib\nif '--version' in sys.argv: sys.exit('Perf Analyzer Version 9.9 (commit none)')\n"
     path.write_text(f"#!{sys.executable}\n{version}{body}\n", encoding="utf-8")
@@ -100,13 +100,13 @@ print({PRINTED.partition("Warning")[0]!r})
 
 
 def analyzed(**load: Any) -> Opinion:
-    """Run what BATCHPROOF_PERF_ANALYZER names."""
+    """Run the program that BATCHPROOF_PERF_ANALYZER names."""
     with perf_analyzer.found() as found:
         return perf_analyzer.measure(found, "host:1", "model", {"IN": Request("load", 1).tensor()}, **load)
 
 
-def test_it_is_driven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The command is its own, and its figures come back with its version and its clock."""
+def test_perf_analyzer_is_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The command is as it should be, and the figures come back with their version and clock."""
     monkeypatch.setenv(perf_analyzer.VARIABLE, str(tool(tmp_path, WRITES)))
 
     opinion = analyzed(clients=16)
@@ -125,16 +125,16 @@ def test_it_is_driven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     [("sys.exit('no such model')", "status 1.*no such model"), ("print('Pass [1]'); sys.exit(2)", "gave no result")],
     ids=["refuses", "unstable"],
 )
-def test_it_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str, message: str) -> None:
-    """No figures are an error that says what it said."""
+def test_a_failing_perf_analyzer_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str, message: str) -> None:
+    """A run without figures is an error that quotes its output."""
     monkeypatch.setenv(perf_analyzer.VARIABLE, str(tool(tmp_path, body)))
 
     with pytest.raises(ToolFailed, match=f"(?s){message}"):
         analyzed(clients=1)
 
 
-def test_it_hangs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Its time is bounded, and the error quotes what it printed before."""
+def test_a_hanging_perf_analyzer_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its time is limited, and the error quotes what it printed before."""
     monkeypatch.setenv(perf_analyzer.VARIABLE, str(tool(tmp_path, "print('here', flush=True); time.sleep(60)")))
     with perf_analyzer.found() as found:
         monkeypatch.setattr(perf_analyzer, "START_S", 5.0)  # time enough to print on a busy host, and far from 60 s
@@ -143,8 +143,8 @@ def test_it_hangs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             perf_analyzer.measure(found, "host:1", "m", {"IN": Request("load", 1).tensor()}, clients=1, window_ms=1)
 
 
-def test_it_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Every way of not having it says how to get it."""
+def test_a_missing_perf_analyzer_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Every way in which it can be missing has a message that says so."""
     monkeypatch.delenv(perf_analyzer.VARIABLE, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
@@ -158,8 +158,8 @@ def test_it_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             analyzed(clients=1)
 
 
-def test_it_is_taken_out_of_a_wheel(tmp_path: Path) -> None:
-    """The binary comes out executable; a wheel that has none, and a file that is none, are named."""
+def test_the_binary_is_taken_out_of_a_wheel(tmp_path: Path) -> None:
+    """The binary is executable. A wheel without one, and a file that is not a wheel, are named."""
     wheel = tmp_path / "tritonclient-2.51.0-py3-none-manylinux1_x86_64.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("tritonclient-2.51.0.data/data/bin/perf_analyzer", "binary")

@@ -15,12 +15,12 @@ from batchproof.targets.protocol import Request, TargetInfo
 
 
 class Sleeper:
-    """A target and its deployment: one request at a time, a millisecond each."""
+    """A target and its deployment: it serves one request at a time, a millisecond each."""
 
     info = TargetInfo("sleeper", "1", "here")
 
     def deploy(self, _config: Any) -> Sleeper:
-        """Start."""
+        """Start the thread that sleeps."""
         self.pool = ThreadPoolExecutor(1)
         return self
 
@@ -29,12 +29,12 @@ class Sleeper:
         return self.pool.submit(time.sleep, 0.001)
 
     def close(self) -> None:
-        """End."""
+        """End it."""
         self.pool.shutdown()
 
 
-def test_the_comparison_measures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """LoadGen and ours on the same target, for a moment: every scenario has figures of both."""
+def test_the_comparison_measures_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LoadGen and our generator run briefly on the same target: every scenario has figures from both."""
     try:
         loadgen.module()
     except ToolMissing as missing:
@@ -50,8 +50,8 @@ def test_the_comparison_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(said) == 3
 
 
-def test_a_tool_that_is_missing_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without LoadGen there is nothing to compare, and the message says how to get it."""
+def test_a_missing_tool_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without LoadGen there is nothing to compare, and the message says how to install it."""
     monkeypatch.setitem(sys.modules, "mlperf_loadgen", None)
     said: list[str] = []
 

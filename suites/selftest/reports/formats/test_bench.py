@@ -1,4 +1,4 @@
-"""The files of a bench under test: however it ends, they say so, and what contradicts itself is refused."""
+"""The files of a bench under test: however it ends, they say so, and contradictions are refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TABLE = Table("T", ("rows", "x"), [[1, None], [8, 2.5]])
 
 @dataclass(frozen=True)
 class Figures:
-    """What a measurement found."""
+    """The figures of a measurement."""
 
     per_s: float = 9000.0
 
@@ -45,14 +45,14 @@ class Figures:
 
 
 def measured(**more: Any) -> Result:
-    """What a measurement gives."""
+    """Return the result of a measurement."""
     return replace(Result(valid=True, headline="fine", found=Figures()), **more)
 
 
 def one_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *bodies: Callable[..., Any]
 ) -> tuple[int, BenchReport]:
-    """Run a bench whose measurements are these."""
+    """Run a bench with these measurements."""
     plan = tuple(
         Measurement(f"m{number}", "why?", 1, 1, body, lambda _found: (TABLE,)) for number, body in enumerate(bodies)
     )
@@ -62,7 +62,7 @@ def one_run(
 
 
 def raising(error: BaseException) -> Callable[..., Any]:
-    """A measurement that ends so."""
+    """Return a measurement that raises this."""
 
     def body(*_: Any) -> Any:
         raise error
@@ -84,10 +84,10 @@ def raising(error: BaseException) -> Callable[..., Any]:
         (raising(ZeroDivisionError("a bug")), 1, "ERROR"),
     ],
 )
-def test_exit_status(
+def test_each_end_has_its_word_and_exit_status(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: Callable[..., Any], status: int, word: str
 ) -> None:
-    """Each end has its word, its exit status, and a line that the reader accepts."""
+    """Each way to end has its word, its exit status, and a line that the reader accepts."""
     got, found = one_run(tmp_path, monkeypatch, body)
 
     assert (got, found.measurements[0]["word"]) == (status, word)
@@ -100,10 +100,10 @@ def test_exit_status(
     ("error", "status", "reason"),
     [(KeyboardInterrupt(), 130, "interrupted"), (TargetGone("killed by SIGKILL"), 1, "the target died: killed by SIGKILL")],
 )
-def test_ended_early(
+def test_a_bench_that_ended_early_keeps_what_it_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, status: int, reason: str
 ) -> None:
-    """What was measured before stays, and both files say that the rest is missing."""
+    """Both files say that the rest is missing."""
     got, found = one_run(tmp_path, monkeypatch, lambda *_: measured(), raising(error), lambda *_: measured())
 
     assert got == status
@@ -114,15 +114,15 @@ def test_ended_early(
     assert "Not measured: m1, m2." in text
 
 
-def test_invalid_figures_are_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_figures_are_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The headline of an INVALID measurement is its reason."""
     _, found = one_run(tmp_path, monkeypatch, lambda *_: measured(valid=False, reasons=("noise", "more"), headline="9000/s"))
 
     assert found.measurements[0]["headline"] == "no result: noise, and 1 more"
 
 
-def test_what_is_valid_is_told_beside_what_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PARTLY: the headline stays, with the first reason, and the document does not call the whole without result."""
+def test_a_partly_valid_result_is_shown_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PARTLY: the headline stays, with the first reason, and the document does not call it "no result"."""
     noisy = measured(valid=False, partly=True, reasons=("noise", "more"), headline="9000/s")
     _, found = one_run(tmp_path, monkeypatch, lambda *_: noisy)
     text = (tmp_path / "bench.md").read_text()
@@ -133,14 +133,14 @@ def test_what_is_valid_is_told_beside_what_is_not(tmp_path: Path, monkeypatch: p
     assert "no result" not in text
 
 
-def test_a_fail_outweighs_what_is_inconclusive() -> None:
-    """Worst wins, and something measured beside something skipped is fine."""
+def test_a_fail_outweighs_an_inconclusive() -> None:
+    """The worst status wins, and something measured beside something skipped is fine."""
     assert status_of(["PASS", "INCONCLUSIVE", "FAIL"]) == 1
     assert status_of(["measured", "SKIPPED"]) == 0
     assert status_of(["SKIPPED", "SKIPPED"]) == status_of([]) == 5
 
 
-def test_truncated(tmp_path: Path) -> None:
+def test_a_truncated_bench_says_so(tmp_path: Path) -> None:
     """A bench without a footer says so, and one that was cut in the middle of a line says that."""
     record = Record(tmp_path)
     record.writer.header(**{**ABOUT, "measurements": ["a", "b"]})
@@ -173,7 +173,7 @@ def test_truncated(tmp_path: Path) -> None:
     ],
 )
 def test_contradictions_are_refused(tmp_path: Path, lines: str, message: str) -> None:
-    """A file that does not add up is refused, and the message says where."""
+    """A file that contradicts itself is refused, and the message says where."""
     at = "2026-11-21T13:00:00Z"
     head = {"type": "header", "format": 1, "batchproof": "1", "started": at, "host": {}, **ABOUT}
     line = {"type": "measurement", "measurement": "a", "question": "q", "word": "PASS", "seconds": 1, **measured().facts(),
@@ -190,8 +190,8 @@ def test_contradictions_are_refused(tmp_path: Path, lines: str, message: str) ->
         read_bench(tmp_path)
 
 
-def test_markdown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The document is the tables as they were recorded; what a target says does not become markup."""
+def test_the_document_shows_the_recorded_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables are as they were recorded, and nothing that a target says becomes markup."""
     _, found = one_run(tmp_path, monkeypatch, lambda *_: measured(headline="<b>*hi*</b>"))
     text = to_markdown(found)
 

@@ -1,4 +1,4 @@
-"""Replay bundles under test: what is written is read, and whatever else lies in a file is one clear message."""
+"""Replay bundles under test: what is written can be read, and a bad file is refused in one clear message."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ JSON = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.t
 
 
 def zipped(path: Path, **contents: str) -> Path:
-    """A zip with these texts; `bundle` stands for bundle.json."""
+    """Return a zip with these texts; `bundle` stands for bundle.json."""
     with zipfile.ZipFile(path, "w") as archive:
         for word, text in contents.items():
             archive.writestr(INSIDE if word == "bundle" else word, text)
     return path
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
-    """A bundle comes back as it was, with the failure beside it for people, under a name of the rule and the seed."""
+def test_a_bundle_survives_writing_and_reading(tmp_path: Path) -> None:
+    """It comes back unchanged, with the failure as a text for people, under a name with the rule and the seed."""
     write(tmp_path / "a.zip", BUNDLE, "FAIL")
 
     assert read(tmp_path / "a.zip") == BUNDLE
@@ -39,7 +39,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 def test_findings_are_read() -> None:
-    """The bundles of the published findings are of the present format."""
+    """The bundles of the published findings have the current format."""
     assert len(FINDINGS) >= 7
     assert {read(path).judgement["verdict"] for path in FINDINGS} <= {"FAIL", "KNOWN"}
 
@@ -68,7 +68,7 @@ def test_what_does_not_fit_the_schema_is_refused(tmp_path: Path, changed: dict[s
 @settings(max_examples=50, deadline=None)
 @given(data=JSON)
 def test_no_json_breaks_the_reader(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
-    """Whatever JSON stands in it, the answer is a BundleError of one line."""
+    """Whatever JSON it contains, the answer is a BundleError of one line."""
     with pytest.raises(BundleError) as error:
         read(zipped(tmp_path_factory.mktemp("hostile") / "a.zip", bundle=json.dumps(data)))
 

@@ -27,12 +27,12 @@ from batchproof.suites.selftest.report_lines import (
 
 
 def errors(line: Any) -> list[Any]:
-    """What the schema has against a line."""
+    """Return the schema's objections to a line."""
     return list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(line))
 
 
 def test_schema_accepts_every_line() -> None:
-    """The schema is a valid one and accepts each line that a run writes."""
+    """The schema is valid and accepts each line that a run writes."""
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert [errors(line) for line in LINES] == [[]] * len(LINES)
 
@@ -60,17 +60,17 @@ def test_schema_accepts_every_line() -> None:
     ids=lambda line: str(line.get("type")),
 )
 def test_schema_refuses_broken_lines(line: Any) -> None:
-    """The schema refuses a line with an unknown word, a missing field or one too many."""
+    """The schema refuses a line with an unknown word, a missing field or an extra one."""
     assert errors(line)
 
 
 def test_verdict_words_are_the_rigs() -> None:
-    """Reports, schema and rig use the same words in the same order, although `reports/` does not import the rig."""
+    """Reports, schema and verdicts use the same words in the same order, although `reports/` does not import `fixtures/`."""
     assert list(VERDICTS) == [str(verdict) for verdict in Verdict]
 
 
 def test_whole_report_is_read_from_folder_and_file(tmp_path: Path) -> None:
-    """A folder is read as the report.jsonl in it."""
+    """A path to a folder means the report.jsonl in it."""
     report = read(write(tmp_path, *LINES))
     assert report == read(tmp_path / "report.jsonl")
     assert (report.truncated, report.missing, report.counts) == (False, (), COUNTS)
@@ -78,8 +78,8 @@ def test_whole_report_is_read_from_folder_and_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rest", ["", '{"type": "resu', '{"type": "foo\xe4"\n'])
-def test_report_without_footer_is_truncated_and_says_so(tmp_path: Path, rest: str) -> None:
-    """A report without a footer, its last line whole or cut off, is read, and every document says it is truncated."""
+def test_a_report_without_a_footer_is_read_as_truncated(tmp_path: Path, rest: str) -> None:
+    """Whether its last line is whole or cut off, it is read, and every document says that it is truncated."""
     write(tmp_path, *LINES[:5])
     with (tmp_path / "report.jsonl").open("a", encoding="latin-1") as file:
         file.write(rest)
@@ -118,7 +118,7 @@ def test_report_without_footer_is_truncated_and_says_so(tmp_path: Path, rest: st
     ids=lambda value: value if isinstance(value, str) else "lines",
 )
 def test_contradictions_are_refused(tmp_path: Path, lines: list[Any], message: str) -> None:
-    """What is not a report, or contradicts itself, is refused in one line that names the file and the reason."""
+    """A file that is not a report, or contradicts itself, is refused in one line that names the file and the reason."""
     with pytest.raises(ReportError) as error:
         read(write(tmp_path, *lines))
     assert str(error.value).startswith(f"{tmp_path / 'report.jsonl'}: ")

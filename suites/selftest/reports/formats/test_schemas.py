@@ -1,4 +1,4 @@
-"""The schemas under test: each is valid and closed, and what does not fit one is said in words."""
+"""The schemas under test: each is valid and closed, and a misfit is explained in words."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ NAMES = (bench.NAME, bundle.NAME, report.NAME)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_schema_is_valid_and_has_a_version(name: str) -> None:
-    """It follows the draft that it names, and its version is a number."""
+    """It conforms to the draft that it names, and its version is a number."""
     jsonschema.Draft202012Validator.check_schema(schema(name))
 
     assert version(name, "bundle" if name == "bundle" else "header") >= 1
 
 
 def test_every_schema_has_a_reader() -> None:
-    """No schema lies here that no module reads."""
+    """There is no schema that no module reads."""
     found = [path.name for path in files("batchproof.reports.formats").iterdir() if path.name.endswith(".json")]
 
     assert sorted(found) == sorted(f"{name}.schema.json" for name in NAMES)
@@ -43,8 +43,8 @@ def test_every_schema_has_a_reader() -> None:
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
-def test_what_does_not_fit_is_said_in_words(change: dict[str, Any], words: str) -> None:
-    """The place, and what is wrong with it, in one line without control characters."""
+def test_a_misfit_is_explained_in_words(change: dict[str, Any], words: str) -> None:
+    """The message has the place and what is wrong there, in one line without control characters."""
     target = {"name": "x", "version": "1", "reached": "x", "contact": "", "sight": "wire", "claims": {}}
     whole = {"format": 1, "batchproof": "1", "rule": "R", "kind": "timeline", "evidence": {}, "target": target, "seed": 1,
              "config": None, "judgement": {"verdict": "FAIL", "expected": "", "actual": ""}}
@@ -53,11 +53,11 @@ def test_what_does_not_fit_is_said_in_words(change: dict[str, Any], words: str) 
 
 
 def test_long_values_are_cut() -> None:
-    """A value of a megabyte does not become a message of a megabyte."""
+    """A value of a megabyte does not make a message of a megabyte."""
     assert len(flaw("report", "verdict", "x" * 1_000_000)) < 700
 
 
 def test_words_come_in_the_order_of_the_schema() -> None:
-    """Best first."""
+    """The best verdict comes first."""
     assert words("report", "verdict")[0] == "PASS"
     assert words("report", "verdict")[-1] == "ERROR"
