@@ -1,4 +1,4 @@
-"""Targets: what is judged, and what an adapter author imports. `resolve` gives the target of a word after `--target`."""
+"""Targets: what is judged, and what an adapter author imports. `resolve` returns the target that `--target` names."""
 
 from batchproof.targets.futures import relay
 from batchproof.targets.names import BUILT_IN, resolve

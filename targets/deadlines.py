@@ -18,7 +18,7 @@ LIMITS_S = {
     "WARM_UP_S": 30.0,  # the first answer of a model that is ready
     "CALL_S": 10.0,  # any other call to a server
     "CONNECT_S": 5.0,  # the first call, and whether a server is still there
-    "DEPLOY_S": 600.0,  # an adapter's `deploy`, whatever it does in it, and the making of the adapter
+    "DEPLOY_S": 600.0,  # an adapter's `deploy`, whatever it does, and making the adapter itself
 }
 
 
@@ -55,8 +55,8 @@ def more_time(name: str) -> str:
 def within(name: str, what: str) -> Iterator[None]:
     """Raise TooLate in the code below when `what` has taken longer than the limit.
 
-    By SIGALRM, as an adapter may start processes that end with the thread that started them. So it holds in the main thread
-    only, and not inside foreign code that never comes back to Python; another's alarm, if one is set, is left to ring.
+    It uses SIGALRM, because an adapter may start processes that end with the thread that started them. So it works in the
+    main thread only, and not inside foreign code that never returns to Python. An alarm that is already set is left alone.
     """
     seconds = limit_s(name)
     if threading.current_thread() is not threading.main_thread() or signal.getitimer(signal.ITIMER_REAL)[0]:
@@ -64,7 +64,7 @@ def within(name: str, what: str) -> Iterator[None]:
         return
 
     def ring(_number: int, _frame: FrameType | None) -> None:
-        raise TooLate(f"{what} has not come back after {seconds:g} s: {more_time(name)}")
+        raise TooLate(f"{what} has not returned after {seconds:g} s: {more_time(name)}")
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)

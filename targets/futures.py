@@ -1,4 +1,4 @@
-"""Gives a Future of one kind for a Future of another: what every adapter over Futures needs."""
+"""Turns a Future of one kind into a Future of another, which every adapter over Futures needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Relayed(Future[Response]):
 
 
 def no_status(_: BaseException) -> str:
-    """Nobody knows the error's status."""
+    """Return an empty status, for a stack whose errors have none."""
     return ""
 
 

@@ -9,7 +9,7 @@ from batchproof.targets.verbs import FullDeployment
 
 
 def finish(deployment: FullDeployment) -> None:
-    """A target that hangs or breaks while it is closed must not take the report with it."""
+    """End a deployment. A target that hangs or breaks while it is closed must not take the report with it."""
     def finish() -> None:
         with contextlib.suppress(Exception):
             deployment.finish()

@@ -31,7 +31,7 @@ OPEN = http.build_opener(http.ProxyHandler({})).open  # past any proxy that the 
 
 
 class WitnessAPI(LitAPI):  # type: ignore[misc]
-    """The witness, one in each worker, told apart by their logs. Payloads and answers are JSON lists."""
+    """The witness: each worker has one of its own, with its own log. Payloads and answers are JSON lists."""
 
     def setup(self, device: str) -> None:  # noqa: ARG002 - LitServe's signature
         """Open the log, in the folder where the server was started."""
@@ -43,7 +43,7 @@ class WitnessAPI(LitAPI):  # type: ignore[misc]
 
 
 def serve(port: int, config: BatcherConfig) -> None:
-    """Be the server process. `/queued` tells the length of LitServe's own queue between its HTTP side and its workers."""
+    """Be the server process. `/queued` is the length of LitServe's own queue between its HTTP side and its workers."""
     Thread(target=lambda: os.read(0, 1) or os.killpg(0, signal.SIGKILL), daemon=True).start()  # type: ignore[func-returns-value]
     api = WitnessAPI(config.max_batch_size, config.max_queue_delay_ns / 1e9, loop=BatchedLoop())
     server = LitServer(api, "cpu", workers_per_device=config.instances, timeout=config.queue_timeout_ns / 1e9 or False)
@@ -57,7 +57,7 @@ def kind_of(error: BaseException) -> Kind:
 
 
 class LitServeDeployment:
-    """One server. `queued()` leaves out what a worker has taken to form a batch; `close()` is Ctrl+C at its terminal."""
+    """One server. `queued()` leaves out what a worker has taken to form a batch; `close()` acts like Ctrl+C."""
 
     def __init__(self, config: BatcherConfig) -> None:
         exits, clock, self._pool, self._cursors = ExitStack(), HostClock(), ThreadPoolExecutor(64), dict[str, int]()
@@ -79,17 +79,17 @@ class LitServeDeployment:
         return Response(*map(np.array, json.loads(self._ask("/predict", json.dumps(request.tensor().tolist()).encode()))))
 
     def submit(self, request: Request) -> Future[Response]:
-        """POST it, beside up to 63 others."""
+        """POST it, along with up to 63 others."""
         return relay(self._pool.submit(self._infer, request), lambda answer: answer, kind_of)
 
     def log(self) -> list[dict[str, Any]]:
-        """New lines of the witnesses' logs."""
+        """Return the new lines of the witnesses' logs."""
         lines, self._cursors = read_log(self._folder, self._cursors)
         return lines
 
 
 class LitServeTarget:
-    """LitServe as it is installed here: a server for each configuration."""
+    """The installed LitServe, with a server for each configuration."""
 
     info = TargetInfo("litserve", __version__, "litserve", claims={"delay": True, "delay_anchor": "loop-entry",
                       "queue_timeout": True, "instances": True, "close": True, "side_by_side": False})

@@ -1,4 +1,4 @@
-"""What can be judged, by the word after `--target`."""
+"""Finds the target that `--target` names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCHEMES = {
 
 
 def resolve(spec: str) -> FullTarget:
-    """Return the target that `spec` names; TargetError says what to do when it cannot be had.
+    """Return the target that `spec` names; TargetError says what to do if it cannot be reached or started.
 
     spec: a built-in name (`triton-docker` takes options: `triton-docker?image=NAME`), `grpc://host:port` or
     `http://host:port` of a running Triton, `mutant:NAME`, `module:attribute` of an adapter, or a name in the entry point
@@ -82,7 +82,7 @@ def _broken(what: object, error: Exception) -> str:
 
 
 def _made(adapter: Any, *arguments: str) -> FullTarget:
-    """Call a class or factory; take an instance as it is. Whatever else it is, say what is missing."""
+    """Return the target of a class, a factory or an instance; TargetError names the verb that it lacks."""
     what = arguments[0] if arguments else getattr(adapter, "__qualname__", adapter)
     make = (callable(adapter) and not hasattr(adapter, "info")) or isinstance(adapter, type)
     try:

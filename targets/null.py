@@ -1,4 +1,4 @@
-"""Target `null`: answers at once and never batches. The floor of the harness, and a proof that the rules can fail."""
+"""Target `null`: answers at once and never batches. It shows the harness's own cost, and that rules can fail."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from batchproof.targets.witness.probe import Payload, Testimony, clock_id
 
 
 class NullTarget:
-    """Both roles in one object: what it deploys is itself."""
+    """Target and deployment in one object: it deploys itself."""
 
     def __init__(self) -> None:
         claims = {"rows": True, "delay": True, "queue_timeout": True, "instances": True}
@@ -23,18 +23,18 @@ class NullTarget:
         self._clock = clock_id()
 
     def deploy(self, config: object) -> NullTarget:
-        """Take no notice of the configuration."""
+        """Return itself, whatever the configuration."""
         del config
         return self
 
     def submit(self, request: Request) -> Future[Response]:
-        """Answer, alone, before returning."""
+        """Answer the request alone, before returning."""
         now_ns, rows = time.monotonic_ns(), request.payload.rows
-        plain = Request(request.name, request.serial, Payload(rows)).tensor()  # it takes no notice of anything else
-        told = Testimony([plain], 0, next(self._batches), now_ns, self._clock)
-        self._lines += [told.entered, told.left(now_ns)]
+        plain = Request(request.name, request.serial, Payload(rows)).tensor()  # everything else is ignored
+        testimony = Testimony([plain], 0, next(self._batches), now_ns, self._clock)
+        self._lines += [testimony.entered, testimony.left(now_ns)]
         future: Future[Response] = Future()
-        future.set_result(Response(request.tensor(), *told.infos(now_ns, [plain])))
+        future.set_result(Response(request.tensor(), *testimony.infos(now_ns, [plain])))
         return future
 
     def release(self, token: int) -> None:
@@ -45,7 +45,7 @@ class NullTarget:
         return 0
 
     def log(self) -> list[dict[str, Any]]:
-        """New lines of the log."""
+        """Return the new lines of the log."""
         lines, self._lines = self._lines, []
         return lines
 

@@ -35,29 +35,29 @@ class Request:
         return encode(Head(self.serial, self.hold, self.payload))
 
     def extra_tensor(self) -> Ints | None:
-        """Return the second tensor: int64 [rows, extra], its serial in every place; None if the request has none."""
+        """Return the second tensor: int64 [rows, extra], each element the serial; None if the request has none."""
         asked = self.payload
         return np.full((asked.rows, asked.extra), self.serial, dtype=np.int64) if asked.extra else None
 
 
 @dataclass(frozen=True)
 class Response:
-    """An answer: the echo of `Request.tensor()`, and the witness's word, int64 [rows, 10] (None: no witness)."""
+    """An answer: the echo of `Request.tensor()`, and the witness's INFO, int64 [rows, 10] (None: no witness)."""
 
     echo: Ints
     info: Ints | None
 
 
 class Kind(str, Enum):
-    """Why a request got no answer, in words that no stack owns."""
+    """Why a request got no answer, in the same words for every stack."""
 
     INVALID = "invalid"  # it can never be served as it is (too many rows, wrong shape)
-    FULL = "full"  # the queue takes no more
+    FULL = "full"  # the queue has no room for it
     EXPIRED = "expired"  # it waited for longer than its queue timeout
-    CANCELLED = "cancelled"  # its sender took it back
+    CANCELLED = "cancelled"  # its sender cancelled it
     FAILED = "failed"  # the model raised
     CLOSED = "closed"  # the model or server is going away
-    LOST = "lost"  # the connection or the server broke: nobody refused anything
+    LOST = "lost"  # the connection or the server broke, so nothing refused the request
     OTHER = "other"
 
 
@@ -75,7 +75,7 @@ class Refused(Exception):
 
 
 class Unsupported(Exception):
-    """Raised by `deploy`: this target cannot be configured so; `capability` names what it lacks."""
+    """Raised by `deploy`: the target cannot be configured like this; `capability` names what it lacks."""
 
     def __init__(self, capability: str) -> None:
         super().__init__(capability)
@@ -91,16 +91,16 @@ class Misuse(TargetError):
 
 
 class UnknownTarget(Misuse):
-    """The word after --target names nothing, or its options are wrong."""
+    """What follows --target does not name a target, or its options are wrong."""
 
 
 class TargetGone(TargetError):
-    """The target died under way: nothing after this can be judged."""
+    """The target died during the run: nothing after this can be judged."""
 
 
 @dataclass(frozen=True)
 class TargetInfo:
-    """Who is judged. claims: what it says of itself, with values (see docs/adapters.md); sight: see the catalogue."""
+    """What is judged. claims: what it claims to support, with values (see docs/adapters.md); sight: see the catalogue."""
 
     name: str
     version: str
@@ -141,9 +141,9 @@ class Target(Protocol):
     """What is judged.
 
     Optional verbs, found by presence: `close()`; `alive() -> str` (why it cannot be judged any more, or nothing);
-    `validate(name, text) -> str` ("loaded", or what it said of this config.pbtxt); `serve(module, config)` (a torch module);
-    `restart()` (a new server in place of one that a fault has ended); attributes `process_group` (of a server on this host,
-    whose waiting for a processor is then known) and `deploys_at_once` (so many threads may call `deploy` at the same time).
+    `validate(name, text) -> str` ("loaded", or why it refused this config.pbtxt); `serve(module, config)` (a torch module);
+    `restart()` (replaces a server that a fault has ended). Optional attributes: `process_group` (of a server on this host,
+    so that its waits for a processor are known) and `deploys_at_once` (how many threads may call `deploy` at a time).
     """
 
     info: TargetInfo
@@ -154,7 +154,7 @@ class Target(Protocol):
 
 
 def claimed(info: TargetInfo, needs: Sequence[str]) -> str | None:
-    """Return the first of `needs` that the target does not claim, or None. `name=value` needs that very value."""
+    """Return the first of `needs` that the target does not claim, or None. `name=value` needs exactly that value."""
     for need in needs:
         name, _, value = need.partition("=")
         have = info.claims.get(name)

@@ -33,12 +33,12 @@ class ReferenceTarget:
         return ReferenceDeployment(witnessed(config))
 
     def serve(self, module: Any, config: BatcherConfig, *, threads: int = 0) -> Batcher:
-        """Serve a torch module; `submit(tensor) -> Future[tensor]` and `close()`. threads: as `Batcher` has it."""
+        """Serve a torch module with `submit(tensor) -> Future[tensor]` and `close()`. threads: as in `Batcher`."""
         return Batcher(module, config, threads=threads)
 
 
 class ReferenceDeployment:
-    """The witness as the batcher's model: one a instance, told apart by their logs."""
+    """The witness as the batcher's model: each instance has a witness of its own, with its own log."""
 
     def __init__(self, config: BatcherConfig) -> None:
         self._folder = tempfile.mkdtemp(prefix="batchproof-")
@@ -55,15 +55,15 @@ class ReferenceDeployment:
         return relay(future, lambda result: Response(*result), batcher_kind, batcher_status)
 
     def cancel(self, future: Any) -> None:
-        """Take a request back."""
+        """Cancel a request."""
         future.inner.cancel()
 
     def statistics(self) -> dict[str, Any]:
-        """What the batcher counted."""
+        """Return what the batcher counted."""
         return counted(self._batcher.statistics())
 
     def queued(self) -> int:
-        """Requests in the queue."""
+        """Return how many requests are in the queue."""
         return self._batcher.queued()
 
     def release(self, token: int) -> None:
@@ -71,16 +71,16 @@ class ReferenceDeployment:
         release(self._folder, token)
 
     def log(self) -> list[dict[str, Any]]:
-        """New lines of the witness's log."""
+        """Return the new lines of the witness's log."""
         lines, self._cursors = read_log(self._folder, self._cursors)
         return lines
 
     def config_pbtxt(self) -> str:
-        """The configuration as the batcher holds it."""
+        """Return the configuration as the batcher holds it."""
         return self._batcher.config.to_pbtxt()
 
     def close(self) -> None:
-        """Close the batcher: serves what is queued."""
+        """Close the batcher, which serves what is queued."""
         self._batcher.close()
 
     def finish(self) -> None:
@@ -103,14 +103,14 @@ def counted(counts: dict[str, Any]) -> dict[str, Any]:
 
 
 def taken_apart(batch: dict[str, Any]) -> tuple[list[Ints], list[Ints | None]]:
-    """Return the payloads of a batch and the second tensors: one a request, whose rows are numbered in each request."""
+    """Return a batch's payloads and second tensors, one for each request; the row numbers show where a request begins."""
     starts = np.flatnonzero(batch["IN"][:, ROW] == 0)[1:]
     extras = batch.get("EXTRA", [None] * (len(starts) + 1))
     return np.split(batch["IN"], starts), extras if isinstance(extras, list) else np.split(extras, starts)
 
 
 def _model(witness: Witness) -> Any:
-    """The witness wants one tensor a request; the batcher gives the rows of all."""
+    """Return a model for the batcher: it passes the rows of all requests, and the witness wants a tensor for each."""
 
     def call(batch: dict[str, Any]) -> tuple[Ints, Ints]:
         answers = witness.execute(*taken_apart(batch))

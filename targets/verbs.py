@@ -1,4 +1,4 @@
-"""A target and its deployments with every optional verb: the one place that asks what an adapter has.
+"""A target and its deployments with every optional verb: the one place that looks at what an adapter has.
 
 An adapter implements what its stack can do. Everything else in Batchproof talks to a `FullTarget` and its `FullDeployment`s.
 A verb whose absence changes nothing has a default that does nothing. A verb whose absence changes a verdict is None.
@@ -18,7 +18,7 @@ class FullDeployment:
     """A deployment with every verb that `protocol.Deployment` lists.
 
     None where the adapter lacks them: release, log, queued, cancel, statistics, config_pbtxt, pause, resume, kill_instance.
-    finish: `close` where it lacks it. clock: the host's, unless the deployment lives in simulated time.
+    finish: `close` where the adapter lacks it. clock: the host's, unless the deployment runs in simulated time.
     """
 
     def __init__(self, inner: Any, target: FullTarget | None = None) -> None:
@@ -40,12 +40,12 @@ class FullDeployment:
 
     @property
     def simulated(self) -> bool:
-        """Its time is simulated: nothing in it is noise."""
+        """Whether its time is simulated, so that nothing in it is noise."""
         return self.clock.simulated
 
     @property
     def process_group(self) -> int:
-        """The processes that serve it, its own or its target's, on this host; 0 where nobody knows them."""
+        """The processes that serve it on this host, its own or its target's; 0 if they are not known."""
         return getattr(self.inner, "process_group", 0) or (self._target.process_group if self._target else 0)
 
 
@@ -66,7 +66,7 @@ class FullTarget:
 
     @property
     def info(self) -> TargetInfo:
-        """Who it is, with the claims that the user has laid over its own."""
+        """What it is, with the user's claims merged into its own."""
         info: TargetInfo = self.inner.info
         return info
 
@@ -76,38 +76,38 @@ class FullTarget:
 
     @property
     def simulated(self) -> bool:
-        """Its time is simulated, by its own word: seconds of load pass in milliseconds, and nothing in them is noise."""
+        """Whether its time is simulated: seconds of load pass in milliseconds, and nothing in them is noise."""
         return self.info.simulated
 
     @property
     def process_group(self) -> int:
-        """The server's processes on this host, which a restart changes; 0 where nobody knows them."""
+        """The server's processes on this host, which a restart changes; 0 if they are not known."""
         return getattr(self.inner, "process_group", 0)
 
     @property
     def serves_torch(self) -> bool:
-        """It serves torch modules, by its claims and its verbs."""
+        """Whether it serves torch modules, according to its claims and its verbs."""
         return hasattr(self.inner, "serve") and bool(self.info.claims.get("torch"))
 
     def deploy(self, config: Any) -> FullDeployment:
-        """As `Target.deploy`."""
+        """Deploy as `Target.deploy` does."""
         return FullDeployment(self.inner.deploy(config), self)
 
     def deploy_beside(self, other: FullDeployment, config: Any) -> FullDeployment | None:
-        """Deploy on the simulated clock of another deployment; None where the target has no such verb."""
+        """Deploy on the simulated clock of another deployment; None if the target has no such verb."""
         deploy = getattr(self.inner, "deploy_beside", None)
         return FullDeployment(deploy(other.inner, config), self) if deploy else None
 
     def serve(self, module: Any, config: Any) -> FullDeployment:
-        """Serve a torch module, where `serves_torch`: `submit` takes and gives tensors."""
+        """Serve a torch module if `serves_torch`: `submit` takes and returns tensors."""
         return FullDeployment(self.inner.serve(module, config), self)
 
 
 def full(target: Target) -> FullTarget:
-    """Return the target with every verb; one that has them all already is returned as it is."""
+    """Return the target as a FullTarget; one that is a FullTarget already is returned as it is."""
     return target if isinstance(target, FullTarget) else FullTarget(target)
 
 
 def full_deployment(deployment: Deployment) -> FullDeployment:
-    """Return the deployment with every verb; one that has them all already is returned as it is."""
+    """Return the deployment as a FullDeployment; one that is a FullDeployment already is returned as it is."""
     return deployment if isinstance(deployment, FullDeployment) else FullDeployment(deployment)

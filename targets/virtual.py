@@ -37,7 +37,7 @@ class VirtualTarget:
         return VirtualDeployment(self._shell.VirtualBatcher, witnessed(config))
 
     def deploy_beside(self, other: VirtualDeployment, config: BatcherConfig) -> VirtualDeployment:
-        """Serve one more witness, in the same simulated time as that one."""
+        """Serve one more witness, in the same simulated time as `other`."""
         return VirtualDeployment(self._shell.VirtualBatcher, witnessed(config), other.clock)
 
     def serve(self, module: Any, config: BatcherConfig) -> TorchDeployment:
@@ -64,19 +64,19 @@ class VirtualDeployment:
         return relay(future, lambda result: Response(*result), batcher_kind, batcher_status)
 
     def cancel(self, future: Any) -> None:
-        """Take a request back."""
+        """Cancel a request."""
         future.inner.cancel()
 
     def statistics(self) -> dict[str, Any]:
-        """What the batcher counted."""
+        """Return what the batcher counted."""
         return counted(self._batcher.statistics())
 
     def queued(self) -> int:
-        """Requests in the queue."""
+        """Return how many requests are in the queue."""
         return int(self._batcher.queued())
 
     def release(self, token: int) -> None:
-        """Open a gate: what it held goes on now."""
+        """Open a gate: the batches that it held go on now."""
         self._released.add(token)
         ready = [go for tokens, go in self._held if tokens <= self._released]
         self._held = [entry for entry in self._held if not entry[0] <= self._released]
@@ -84,25 +84,25 @@ class VirtualDeployment:
             go()
 
     def pause(self) -> None:
-        """Let nothing happen, while time goes on."""
+        """Stop everything, while time goes on."""
         self.clock.stopped = True
 
     def resume(self) -> None:
-        """Let happen what is overdue."""
+        """Go on, first with what is overdue."""
         self.clock.stopped = False
 
     def kill_instance(self) -> None:
-        """Let the batch of an instance fail where it stands; the instance starts anew."""
+        """Fail the batch that an instance is executing; the instance starts again."""
         for instance in sorted(self._running)[:1]:
             self._running.pop(instance)()
 
     def log(self) -> list[dict[str, Any]]:
-        """New lines of the witness's log."""
+        """Return the new lines of the witness's log."""
         lines, self._lines = self._lines, []
         return lines
 
     def config_pbtxt(self) -> str:
-        """The configuration as the batcher holds it."""
+        """Return the configuration as the batcher holds it."""
         return str(self._batcher.config.to_pbtxt())
 
     def close(self) -> None:
@@ -111,13 +111,13 @@ class VirtualDeployment:
 
     def _service(self, instance: int, batch: Any, finish: Any) -> None:
         tensors = [entry.item.inputs["IN"] for entry in batch]
-        told = Testimony(tensors, instance, next(self._batches), self.clock.now_ns(), clock_id())
-        self._lines.append(told.entered)
+        testimony = Testimony(tensors, instance, next(self._batches), self.clock.now_ns(), clock_id())
+        self._lines.append(testimony.entered)
 
         def model(inputs: Any) -> tuple[Any, Any]:
             exit_ns = self.clock.now_ns()
-            self._lines.append(told.left(exit_ns))
-            return inputs["IN"], np.concatenate(told.infos(exit_ns, *taken_apart(inputs)))
+            self._lines.append(testimony.left(exit_ns))
+            return inputs["IN"], np.concatenate(testimony.infos(exit_ns, *taken_apart(inputs)))
 
         over = False
 
@@ -132,10 +132,10 @@ class VirtualDeployment:
             raise WitnessError("the instance's process was killed")
 
         self._running[instance] = lambda: end(killed)
-        holds = told.holds - self._released
+        holds = testimony.holds - self._released
 
         def go() -> None:
-            self.clock.at(self.clock.now_ns() + told.work_ns, lambda: end(model))
+            self.clock.at(self.clock.now_ns() + testimony.work_ns, lambda: end(model))
 
         if holds:
             self._held.append((holds, go))
@@ -144,7 +144,7 @@ class VirtualDeployment:
 
 
 class TorchDeployment:
-    """A torch module on a simulated batcher: it runs for real, in no simulated time."""
+    """A torch module on a simulated batcher: it really runs, and takes no simulated time."""
 
     def __init__(self, shell: Any, module: Any, config: BatcherConfig) -> None:
         self.clock = VirtualClock(start_ns=1)

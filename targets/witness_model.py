@@ -7,7 +7,7 @@ from dataclasses import replace
 from batchproof.reference_batcher import BatcherConfig, TensorSpec
 from batchproof.targets.witness.probe import COLUMNS, INFO
 
-# What Triton claims; the reference batcher has its semantics, and so its claims.
+# What Triton claims. The reference batcher has the same semantics, and so the same claims.
 CLAIMS = {
     "rows": True,
     "delay": True,
@@ -35,7 +35,7 @@ OUTPUTS = (TensorSpec("OUT", "TYPE_INT64", (len(COLUMNS),)), TensorSpec("INFO", 
 
 
 def witnessed(config: BatcherConfig, name: str = "batchproof_witness", **parameters: str) -> BatcherConfig:
-    """Return the configuration with the witness's inputs before its own, its outputs, name and parameters."""
+    """Return the configuration with the witness's inputs before its own, and the witness's outputs, name and parameters."""
     return replace(config, name=name, inputs=INPUTS + config.inputs, outputs=OUTPUTS, parameters=parameters)
 
 

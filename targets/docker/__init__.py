@@ -1,1 +1,1 @@
-"""The Docker engine: containers, their labels, and pulling of images."""
+"""The Docker engine: containers, their labels, and pulling images."""

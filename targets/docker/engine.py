@@ -1,4 +1,4 @@
-"""A Docker engine through its SDK: reaching it, what it says when it refuses, images, and what earlier runs left in it."""
+"""A Docker engine through its SDK: reaching it, its reasons for refusing, its images, and what earlier runs left in it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BUILT = "batchproof-triton"  # repository of the images that `batchproof image b
 class Engine:
     """A connection to an engine.
 
-    address: where ports that it publishes are reached from here. bind: on which of its addresses they are published.
+    address: where the ports that it publishes are reached from here. bind: the address on which it publishes them.
     """
 
     client: Any
@@ -70,12 +70,12 @@ def unreachable(host: str, error: BaseException) -> str:
     if "Permission denied" in text:
         return (
             f"no permission to talk to the Docker engine at {host}: add this user to its group (usually `docker`), or set "
-            "DOCKER_HOST to the socket of an engine that is yours"
+            "DOCKER_HOST to the socket of an engine of your own"
         )
     if re.search(r"No such file|Connection refused|FileNotFoundError|ConnectionRefused", text):
         return (
             f"no Docker engine answers at {host}: start it (`systemctl start docker`, or `dockerd` as root), or set "
-            "DOCKER_HOST to one that runs"
+            "DOCKER_HOST to one that is running"
         )
     return f"no Docker engine answers at {host}: {_short(text)}"
 
@@ -99,24 +99,24 @@ def reached_at(host: str) -> tuple[str, str]:
 
 
 def said(error: BaseException) -> str:
-    """Return what the engine said when it refused, in one line."""
+    """Return the engine's reason for refusing, in one line."""
     return _short(str(getattr(error, "explanation", None) or error))
 
 
 def is_absent(error: BaseException) -> bool:
-    """The engine has no such thing."""
+    """Return whether the engine refused because it does not have this."""
     return getattr(error, "status_code", 0) == http.client.NOT_FOUND
 
 
 def need_image(engine: Engine, image: str) -> Any:
-    """Return the image, pulled if the engine does not have it; TargetError if it cannot be had."""
+    """Return the image, pulled if the engine does not have it; TargetError if that fails."""
     try:
         return engine.client.images.get(image)
     except Exception as error:
         if not is_absent(error):
-            raise TargetError(f"the engine at {engine.host} does not tell whether it has {image}: {said(error)}") from None
+            raise TargetError(f"cannot ask the engine at {engine.host} for the image {image}: {said(error)}") from None
     if image.partition(":")[0] == BUILT:
-        raise TargetError(f"the engine at {engine.host} has no image {image}: batchproof image build --tag {image}")
+        raise TargetError(f"the engine at {engine.host} has no image {image}: run `batchproof image build --tag {image}`")
     repository, tag = _parted(image)
     layers = Layers(image)
     try:
@@ -133,7 +133,7 @@ def need_image(engine: Engine, image: str) -> Any:
 
 
 def sweep(engine: Engine, host: Host | None = None) -> list[str]:
-    """Remove what runs that were killed have left: containers, then volumes, then networks. Return their names."""
+    """Remove what killed runs have left behind: containers, then volumes, then networks. Return their names."""
     host = host or Host.here()
     gone: list[str] = []
     for kind in ("container", "volume", "network"):
@@ -157,7 +157,7 @@ def _forget(error: BaseException | None) -> None:
 
 
 def _removed(one: Any, kind: str) -> bool:
-    with contextlib.suppress(Exception):  # somebody else was quicker, or it is in use
+    with contextlib.suppress(Exception):  # another run has removed it already, or it is in use
         one.remove(**{"container": {"force": True, "v": True}, "volume": {"force": True}}.get(kind, {}))
         return True
     return False
@@ -166,7 +166,7 @@ def _removed(one: Any, kind: str) -> bool:
 def _not_pulled(image: str, why: str) -> str:
     return (
         f"cannot pull the image {image}: {_short(why)}. Load it into the engine (`docker pull`, `docker load`), name "
-        "another with --image, or make one from the embedded server with `batchproof image build`"
+        "another with --image, or build one from the embedded server with `batchproof image build`"
     )
 
 

@@ -1,4 +1,4 @@
-"""Target `triton-docker`: a Triton image in a container that is made here and removed whatever happens.
+"""Target `triton-docker`: a Triton image in a container that is created here and removed whatever happens.
 
 Options in the target's query: `triton-docker?image=NAME&gpus=all&shm=256m&ready=120` (see docs/docker.md).
 """
@@ -26,7 +26,7 @@ from batchproof.targets.triton import kill_stub as stubs
 from batchproof.targets.triton.owned import SHM_NEEDED, OwnTriton, flags, tail, wait_ready
 
 NAME = "triton-docker"
-TAG = "24.10-py3"  # Triton 2.51.0, which the embedded server is too
+TAG = "24.10-py3"  # Triton 2.51.0, as the embedded server
 IMAGE = f"nvcr.io/nvidia/tritonserver:{TAG}"
 MODELS = "batchproof-models"  # below the container's root
 HTTP, GRPC, METRICS = "8000/tcp", "8001/tcp", "8002/tcp"
@@ -35,7 +35,7 @@ THREADS = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THR
 REFUSALS = (
     (
         "could not select device driver",
-        "it has no GPUs to give: install NVIDIA's container toolkit, or leave out gpus",
+        "it cannot use GPUs: install NVIDIA's container toolkit, or leave out gpus",
     ),
     ("executable file not found", "there is no tritonserver in this image"),
     ("port is already allocated", "it cannot publish the server's ports"),
@@ -45,14 +45,14 @@ REFUSALS = (
 
 
 def docker_triton(spec: str = NAME) -> OwnTriton:
-    """Start the container and return the target; TargetError if there is no engine, no image, or no server in it."""
+    """Start the container and return the target; TargetError if there is no engine, no image, or no server in the image."""
     options = Options.read(spec)
     return OwnTriton(lambda: ContainerServer(connect(), options), reached=options.spec)
 
 
 @dataclass(frozen=True)
 class Options:
-    """What `--target triton-docker?...` may say. gpus: `all`, a number, or `device=IDS`; shm: bytes; ready: seconds."""
+    """The options in `--target triton-docker?...`. gpus: `all`, a number, or `device=IDS`; shm: bytes; ready: seconds."""
 
     image: str = IMAGE
     gpus: str = ""
@@ -61,7 +61,7 @@ class Options:
 
     @classmethod
     def read(cls, spec: str) -> Options:
-        """Return the options of a target's word; UnknownTarget names what is wrong with it."""
+        """Return the options in a target's name; UnknownTarget says which of them is wrong."""
         pairs = parse_qsl(spec.partition("?")[2], keep_blank_values=True)
         known = [field.name for field in fields(cls)]
         for key, value in pairs:
@@ -83,11 +83,11 @@ class Options:
 
     @property
     def spec(self) -> str:
-        """The target's word that says the same; what is as by default is left out, but the image."""
+        """The target's name with these options; those with their default are left out, except the image."""
         default = Options()
-        said_so = {field.name: getattr(self, field.name) for field in fields(self)}
-        told = {key: value for key, value in said_so.items() if key == "image" or value != getattr(default, key)}
-        return f"{NAME}?" + "&".join(f"{key}={quote(value, safe='/:@,=')}" for key, value in told.items())
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        given = {key: value for key, value in values.items() if key == "image" or value != getattr(default, key)}
+        return f"{NAME}?" + "&".join(f"{key}={quote(value, safe='/:@,=')}" for key, value in given.items())
 
     @property
     def shm_bytes(self) -> int:
@@ -138,7 +138,7 @@ class ContainerServer:
                 shm_size=options.shm_bytes,
                 environment=THREADS,
                 device_requests=options.devices(),
-                log_config={"Type": "json-file", "Config": {}},  # one that can be read back, whatever the engine's default
+                log_config={"Type": "json-file", "Config": {}},  # it can be read back, whatever the engine's default is
             )
             self.write({})
             self._container.start()
@@ -156,7 +156,7 @@ class ContainerServer:
         self.process_group = process_group(self._container.attrs["State"], self._container.id)
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Copy files into the model repository: path below it -> content."""
+        """Copy files into the model repository: path inside it -> content."""
         try:
             done = self._container.put_archive("/", archive(MODELS, files))
         except Exception as error:
@@ -165,18 +165,18 @@ class ContainerServer:
             raise TargetError(f"cannot copy models into the container {self._name}")
 
     def remove(self, name: str) -> None:
-        """Take a model's folder away."""
-        with contextlib.suppress(Exception):  # then it lies there until the container goes, unloaded
+        """Remove a model's folder."""
+        with contextlib.suppress(Exception):  # then it stays, unloaded, until the container is removed
             self._container.exec_run(["rm", "-rf", f"/{MODELS}/{name}"])
 
     def log(self) -> str:
-        """Return all that the server has logged until now, as far as the engine has taken it in."""
+        """Return all that the server has logged so far, as far as the engine has read it."""
         with contextlib.suppress(Exception):
             return str(self._container.logs().decode("utf-8", "replace"))
         return ""
 
     def log_after(self, before: str) -> str:
-        """Return what was logged after that: the engine takes it in a little later than the server answers."""
+        """Return what was logged after `before`: the engine reads it a little later than the server answers."""
         deadline, last = time.monotonic() + SETTLE_S, ""
         while time.monotonic() < deadline:
             new = self.log()[len(before) :]
@@ -191,7 +191,7 @@ class ContainerServer:
         try:
             self._container.reload()
         except Exception as error:
-            how = "was removed by somebody else" if is_absent(error) else f"cannot be asked after any more: {said(error)}"
+            how = "was removed by something else" if is_absent(error) else f"cannot be inspected any more: {said(error)}"
             return f"the container {self._name} {how}"
         how = end_of(self._container.attrs["State"])
         return f"the container {self._name} {how}; the end of its log:\n{tail(self.log())}" if how else ""
@@ -210,7 +210,7 @@ class ContainerServer:
         return bool(self._container.exec_run(["python3", "-c", killing, model]).exit_code == 0)
 
     def stop(self) -> None:
-        """Remove the container. Safe to call twice; never raises. What cannot be removed now, the next run removes."""
+        """Remove the container, or else leave that to the next run. Safe to call twice; never raises."""
         for _ in range(3):
             try:
                 self._engine.client.api.remove_container(self._name, force=True, v=True)
@@ -223,13 +223,13 @@ class ContainerServer:
 
 
 def command_line(entry: Sequence[str]) -> list[str]:
-    """Return what to run in an image with this entry point: the server's options, after its name unless it is the entry."""
+    """Return the command for an image with this entry point: the options alone if that is the server, else name and all."""
     options = flags(model_repository=f"/{MODELS}")
     return options if entry and Path(entry[-1]).name == "tritonserver" else ["tritonserver", *options]
 
 
 def archive(folder: str, files: Mapping[str, bytes]) -> bytes:
-    """Return a tar of `folder` with these files below it."""
+    """Return a tar of `folder` with these files in it."""
     into = io.BytesIO()
     with tarfile.open(fileobj=into, mode="w", format=tarfile.PAX_FORMAT) as tar:
         parents = {parent for name in files for parent in Path(folder, name).parents}
@@ -260,15 +260,15 @@ def end_of(state: Mapping[str, Any]) -> str:
     """Return how a container ended, from the engine's `State`, or nothing while it runs."""
     code = int(state.get("ExitCode") or 0)
     if state.get("Paused"):
-        return "is paused: somebody has to unpause it"
+        return "is paused: unpause it with docker unpause"
     if state.get("Running") or state.get("Status") in ("created", "restarting"):
         return ""
     if state.get("OOMKilled"):
         return f"was killed because its memory was used up (OOMKilled, exit code {code})"
-    told = f": {state['Error']}" if state.get("Error") else ""
+    error = f": {state['Error']}" if state.get("Error") else ""
     if code > 128 and code - 128 in [one.value for one in signal.Signals]:
-        return f"was ended by {signal.Signals(code - 128).name} (exit code {code}){told}"
-    return f"ended with exit code {code}{told}"
+        return f"was ended by {signal.Signals(code - 128).name} (exit code {code}){error}"
+    return f"ended with exit code {code}{error}"
 
 
 def refused(host: str, image: str, why: str) -> str:
@@ -278,7 +278,7 @@ def refused(host: str, image: str, why: str) -> str:
 
 
 def process_group(state: Mapping[str, Any], identity: str, proc: Path = PROC) -> int:
-    """Return the process group of a container's first process as this kernel numbers it; 0 if it is not seen from here."""
+    """Return the group of a container's first process as this kernel numbers it; 0 if it is not visible from here."""
     pid = state.get("Pid") or 0
     with contextlib.suppress(OSError, IndexError, ValueError):
         if pid and identity in (proc / str(pid) / "cgroup").read_text(encoding="utf-8"):

@@ -47,8 +47,8 @@ class EmbeddedServer:
             self._start(layout)
         except OSError as error:
             self.stop()
-            why = f"cannot make the server's folder {self.folder} ({error.strerror})"
-            raise TargetError(f"{why}: free some space, or name another with TMPDIR") from None
+            why = f"cannot create the server's folder {self.folder} ({error.strerror})"
+            raise TargetError(f"{why}: free some space, or choose another place with TMPDIR") from None
         except BaseException:
             self.stop()
             raise
@@ -99,29 +99,29 @@ class EmbeddedServer:
         return f"tritonserver {how}; the end of its log:\n{tail(self.log())}"
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Put files into the model repository: path below it -> content."""
+        """Put files into the model repository: path inside it -> content."""
         for name, content in files.items():
             path = self.folder / "models" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
 
     def remove(self, name: str) -> None:
-        """Take a model's folder away."""
+        """Remove a model's folder."""
         shutil.rmtree(self.folder / "models" / name, ignore_errors=True)
 
     def log(self) -> str:
-        """Return all that the server has logged until now."""
+        """Return all that the server has logged so far."""
         with contextlib.suppress(OSError):
             return self.log_path.read_bytes().decode("utf-8", "replace")
         return ""
 
     def log_after(self, before: str) -> str:
-        """Return what was logged after that."""
+        """Return what was logged after `before`."""
         return self.log()[len(before) :]
 
     @property
     def process_group(self) -> int:
-        """Return the server's process group, which its model processes share; 0 before it has started."""
+        """The server's process group, which its model processes share; 0 before it has started."""
         return self._process.pid if self._process else 0
 
     def pause(self) -> None:
@@ -168,7 +168,7 @@ def wheel(wanted_by: str) -> tuple[Path, Path]:
 
 
 class Layout:
-    """Where the wheel keeps what, and what the Python backend needs around it."""
+    """Where the wheel keeps its parts, and what the Python backend needs around them."""
 
     def __init__(self, root: Path, libraries: Path, libpython: Path) -> None:
         self.binary = root / "bin" / "tritonserver"
@@ -200,7 +200,7 @@ class Layout:
         return into
 
     def environment(self) -> dict[str, str]:
-        """The stub's interpreter takes the site-packages of the `python` that is first on PATH: this one's."""
+        """Return the server's environment: the stub uses the site-packages of the first `python` on PATH."""
         keep = {key: value for key, value in os.environ.items() if not key.startswith(("TRITON", "PYTHON", "LD_"))}
         keep["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{keep.get('PATH', os.defpath)}"
         keep["LD_LIBRARY_PATH"] = f"{self.libpython}{os.pathsep}{self._libraries}"
@@ -217,20 +217,20 @@ def _free_ports(count: int) -> list[int]:
 
 
 def _need_shared_memory() -> None:
-    """A Python model takes a megabyte of shared memory each; without room the stub dies and loading hangs."""
+    """Raise TargetError if there is too little shared memory: then a Python model's stub dies and loading hangs."""
     try:
         stat: Any = os.statvfs(SHM)
     except OSError:
         raise TargetError(f"Triton's Python backend needs POSIX shared memory, and there is no {SHM}") from None
     if (free := stat.f_bavail * stat.f_frsize) < SHM_NEEDED:
         raise TargetError(
-            f"{SHM} has {free >> 20} MiB free and Triton's Python backend needs {SHM_NEEDED >> 20}: "
+            f"{SHM} has {free >> 20} MiB free, and Triton's Python backend needs {SHM_NEEDED >> 20} MiB: "
             "free some, or give the container more with --shm-size=256m"
         )
 
 
 def _sweep() -> None:
-    """Remove what runs that were killed left behind: folders and shared memory that carry the id of a dead process."""
+    """Remove what killed runs left behind: folders and shared memory with the id of a dead process in their names."""
     for path in [*Path(tempfile.gettempdir()).glob(f"{PREFIX}*"), *SHM.glob("batchproof_*")]:
         owner = path.name.removeprefix(PREFIX).removeprefix("batchproof_").split("-")[0].split("_")[0]
         if owner.isdigit() and not Path(f"/proc/{owner}").exists():

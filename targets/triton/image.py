@@ -1,4 +1,4 @@
-"""`batchproof image build`: a CPU-only Triton image from the embedded server, made without any registry."""
+"""`batchproof image build`: builds a CPU-only Triton image from the embedded server, without any registry."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PASSWD = "root:x:0:0:root:/root:/bin/bash\n"  # noqa: S105 - of a system that ha
 
 @dataclass(frozen=True)
 class Built:
-    """An image that was made."""
+    """An image that was built."""
 
     tag: str
     base: str
@@ -44,7 +44,7 @@ class Built:
 
 
 def build(tag: str, base: str = "auto") -> Built:
-    """Make the image and put it into the engine under this name; TargetError says what is missing."""
+    """Build the image and import it into the engine under this name; TargetError says what is missing."""
     started = time.monotonic()
     engine = connect()
     root, libraries = wheel("batchproof image build")
@@ -52,7 +52,7 @@ def build(tag: str, base: str = "auto") -> Built:
     with tempfile.TemporaryDirectory(prefix="batchproof-image-") as folder:
         system = Path(folder) / "rootfs.tar"
         if base == "mmdebstrap":
-            announce(f"installing {suite} with mmdebstrap: minutes")
+            announce(f"installing {suite} with mmdebstrap, which takes minutes")
             minimal = Path(folder) / "base.tar"
             _run(rootfs.mmdebstrap(suite, minimal))
             announce("writing the root file system")
@@ -68,9 +68,9 @@ def build(tag: str, base: str = "auto") -> Built:
 
 
 def chosen(base: str, suite: str, installed: bool) -> tuple[str, str]:
-    """Return the base and the suite to install; TargetError if it cannot be had.
+    """Return the base and the suite to install; TargetError if this machine cannot make it.
 
-    suite: this machine's. installed: mmdebstrap is.
+    suite: this machine's. installed: whether mmdebstrap is installed.
     """
     if base == "host" or (base == "auto" and not (installed and suite in rootfs.SUITES)):
         return "host", ""
@@ -124,16 +124,16 @@ def _import(engine: Engine, system: Path, tag: str, base: str) -> None:
             src=str(system), repository=repository, tag=version, changes=[*SETTINGS, labels]
         )
     except Exception as error:
-        raise TargetError(f"the engine at {engine.host} does not take the image: {said(error)}") from None
+        raise TargetError(f"the engine at {engine.host} does not import the image: {said(error)}") from None
     if why := refusal(str(answer)):
-        raise TargetError(f"the engine at {engine.host} does not take the image: {why}")
+        raise TargetError(f"the engine at {engine.host} does not import the image: {why}")
     if before is not None and LABEL in (before.labels or {}):
         with contextlib.suppress(Exception):  # another name, or a container, still uses it
             engine.client.images.remove(before.id)
 
 
 def refusal(answer: str) -> str:
-    """Return what went wrong, from the engine's lines of JSON; nothing if nothing did."""
+    """Return the error in the engine's lines of JSON, or nothing if there is none."""
     for line in answer.splitlines():
         with contextlib.suppress(ValueError):
             if error := json.loads(line).get("error"):
@@ -142,9 +142,9 @@ def refusal(answer: str) -> str:
 
 
 def _run(command: list[str]) -> None:
-    """Run a program; ask it to end when it takes too long, or when we are to end: it has mounts to undo."""
-    with tempfile.TemporaryFile() as said_there:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said_there, stderr=said_there)
+    """Run a program; ask it to end when it takes too long or when we end, because it has mounts to undo."""
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         try:
             status = process.wait(BASE_S)
         except BaseException as error:
@@ -154,6 +154,6 @@ def _run(command: list[str]) -> None:
                 raise TargetError(f"{command[0]} took longer than {BASE_S} s") from None
             raise
         if status:
-            said_there.seek(0)
-            end = said_there.read().decode("utf-8", "replace").strip().splitlines()[-8:]
+            output.seek(0)
+            end = output.read().decode("utf-8", "replace").strip().splitlines()[-8:]
             raise TargetError("\n".join([f"{command[0]} ended with status {status}; or use --base host:", *end]))

@@ -1,4 +1,4 @@
-"""A Triton that is ours, in a process or in a container: what is alike in starting, filling, hearing and ending it."""
+"""A Triton of our own, in a process or in a container: what starting, filling, watching and ending it have in common."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from batchproof.targets.triton.wire import GrpcWire
 from batchproof.targets.witness_model import CLAIMS
 
 EXIT_S = 5
-ENDING_S = 2.0  # a server that does not answer may be about to end: how it ended says more
-SHM_NEEDED = 64 << 20  # bytes; each instance of a Python model takes a megabyte
+ENDING_S = 2.0  # a server that does not answer may be about to end, and how it ended says more
+SHM_NEEDED = 64 << 20  # bytes; each instance of a Python model needs a megabyte
 CACHE_BYTES = 16 << 20
-LOADS_AT_ONCE = 8  # a Python model takes 1.5 s until it serves, and a third of that of a processor
+LOADS_AT_ONCE = 8  # a Python model serves after 1.5 s, and needs a processor for a third of that time
 SHM_FULL = (
-    "the server's shared memory is full: free some of /dev/shm, or, for triton-docker, give more with the option shm=512m"
+    "the server's shared memory is full: free some of /dev/shm or, with triton-docker, give it more with the option shm=512m"
 )
 
 
@@ -37,22 +37,22 @@ class Server(Protocol):
 
     @property
     def process_group(self) -> int:
-        """Its processes, as this kernel numbers them; 0: not known here."""
+        """Its processes, as this kernel numbers them; 0 if they are not known here."""
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Put files into the model repository: path below it -> content."""
+        """Put files into the model repository: path inside it -> content."""
 
     def remove(self, name: str) -> None:
-        """Take a model's folder away."""
+        """Remove a model's folder."""
 
     def log(self) -> str:
-        """All that the server has logged until now."""
+        """Return all that the server has logged so far."""
 
     def log_after(self, before: str) -> str:
-        """What it has logged after `before`, an earlier `log()`; it may wait a moment for it."""
+        """Return what it has logged after `before`, an earlier `log()`; this may wait a moment."""
 
     def ended(self) -> str:
-        """How the server ended, with the end of its log, or nothing while it runs."""
+        """Return how the server ended, with the end of its log, or nothing while it runs."""
 
     def pause(self) -> None:
         """Stop all its processes where they are."""
@@ -64,11 +64,11 @@ class Server(Protocol):
         """Kill the process of one of a model's instances; False if none was found."""
 
     def stop(self) -> None:
-        """End it and remove whatever it has left. Safe to call twice; never raises."""
+        """End it and remove all that it has left. Safe to call twice; never raises."""
 
 
 class OwnTriton(TritonTarget):
-    """A Triton that is ours: its end is noticed, its log is read, and it ends with us."""
+    """A Triton of our own: its end is noticed, its log is read, and it ends with us."""
 
     deploys_at_once = LOADS_AT_ONCE
 
@@ -86,18 +86,18 @@ class OwnTriton(TritonTarget):
 
     @property
     def grpc(self) -> str:
-        """The address of its gRPC endpoint, host:port, for other clients than ours."""
+        """The address of its gRPC endpoint, host:port, for clients other than ours."""
         return self._server.grpc
 
     def restart(self) -> None:
-        """Take a new server in place of one that a fault has ended."""
-        info = self.info  # with what the user has claimed
+        """Start a new server in place of one that a fault has ended."""
+        info = self.info  # with the user's claims
         self.close()
         OwnTriton.__init__(self, self._start, info.reached)
         self.info = info
 
     def load(self, proto: Any, source: str) -> None:
-        """Put the model into the server's own repository and load it; TargetError carries what the log says."""
+        """Put the model into the server's own repository and load it; a TargetError quotes the log."""
         before = self._server.log()
         self._server.write(model_files(proto.name, pbtxt(proto), witness_sources(source)))
         try:
@@ -108,13 +108,13 @@ class OwnTriton(TritonTarget):
             raise TargetError(f"{error}\n{complaints(self._server.log_after(before))}".strip()) from None
 
     def validate(self, name: str, text: str) -> str:
-        """Return "loaded" if the server takes a model of this name with this config.pbtxt, else what it said."""
+        """Return "loaded" if the server loads a model of this name with this config.pbtxt, else why it refused."""
         self._server.write(model_files(name, text, witness_sources("triton_control.py")))
         before = self._server.log()
         try:
             self._wire.load(name)
         except TooLate:
-            raise  # it has said neither yes nor no
+            raise  # it has neither loaded nor refused the model
         except TargetError as error:
             return f"{error} {complaints(self._server.log_after(before))}".strip()
         finally:
@@ -123,7 +123,7 @@ class OwnTriton(TritonTarget):
         return "loaded"
 
     def deploy(self, config: Any, *, again: int = 2) -> TritonDeployment:
-        """As any Triton, and with the faults that only the server's owner can cause."""
+        """Deploy as on any Triton, with the faults that only the server's owner can cause."""
         deployment = super().deploy(config, again=again)
 
         def kill_instance() -> None:
@@ -134,7 +134,7 @@ class OwnTriton(TritonTarget):
         return deployment
 
     def alive(self) -> str:
-        """Return how the server ended, or that it does not answer any more, or nothing."""
+        """Return how the server ended, or that it no longer answers, or nothing."""
         if why := self._server.ended() or super().alive():
             deadline = time.monotonic() + ENDING_S
             while time.monotonic() < deadline and not (ended := self._server.ended()):
@@ -147,13 +147,13 @@ class OwnTriton(TritonTarget):
         return self._server.log()
 
     def close(self) -> None:
-        """Hang up and stop the server."""
+        """Disconnect and stop the server."""
         self._wire.close()
         self._server.stop()
 
 
 def flags(**more: str) -> list[str]:
-    """Return the server's options that are the same wherever it runs, then `more`: `grpc_port="1"` -> `--grpc-port=1`."""
+    """Return the options that every server of ours has, then `more`: `grpc_port="1"` -> `--grpc-port=1`."""
     return [
         "--model-control-mode=explicit",
         f"--model-load-thread-count={LOADS_AT_ONCE}",
@@ -164,12 +164,12 @@ def flags(**more: str) -> list[str]:
 
 
 def model_files(name: str, config: str, sources: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return a model as files below the repository, whatever its config.pbtxt says."""
+    """Return a model as files inside the repository, whatever its config.pbtxt says."""
     return {f"{name}/config.pbtxt": config.encode(), **{f"{name}/1/{file}": text for file, text in sources.items()}}
 
 
 def complaints(log: str) -> str:
-    """Return what the log says went wrong: the load API itself does not give the reason."""
+    """Return the errors in the log, because the load API itself does not give the reason."""
     bad = (line for line in log.splitlines() if line[:1] == "E" or "Poll failed" in line)
     text = "\n".join(line.split("] ", 1)[-1].strip('"')[:500] for line in bad)
     return f"{text}\n{SHM_FULL}" if "shared memory key" in text else text
@@ -185,7 +185,7 @@ def wait_ready(
 ) -> None:
     """Return when the server at this HTTP address (host:port) is ready; TargetError when it has ended or time is up.
 
-    hint: how to give it more time.
+    hint: how the user can give it more time.
     """
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
@@ -199,7 +199,7 @@ def wait_ready(
 
 
 def _ready(address: str) -> bool:
-    """Over HTTP, as a gRPC channel that was refused once waits longer and longer before it tries again."""
+    """Ask over HTTP, because a gRPC channel that was refused waits longer and longer before it tries again."""
     with (
         contextlib.suppress(OSError, http.client.HTTPException),
         contextlib.closing(http.client.HTTPConnection(address, timeout=1.0)) as connection,

@@ -1,8 +1,8 @@
 """Targets `grpc://host:port` and `http://host:port`: a running Triton, into which the witness is loaded.
 
-Also the client half of the embedded server and the container: everything here goes over the network through tritonclient.
-Option in the URL's query: `metrics=PORT` (default 8002; the pending-request gauge is read there). A server that loads
-nothing on demand can serve the witness itself: `batchproof witness FOLDER` writes the model repository for it.
+The embedded server and the container use it too: everything here goes over the network through tritonclient. The URL may
+have the option `metrics=PORT` (default 8002; the pending-request gauge is read there). A server that does not load models
+on demand can serve the witness itself: `batchproof witness FOLDER` writes the model repository for it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BASIC = BatcherConfig().facts().keys()
 
 
 def running_triton(url: str) -> TritonTarget:
-    """Return the target for `grpc://host:port[?metrics=PORT]` or the same with http; TargetError if it cannot be judged."""
+    """Return the target of `grpc://host:port[?metrics=PORT]` or the same with http; TargetError if it cannot be judged."""
     parts = urlsplit(url)
     try:
         port = parts.port
@@ -59,7 +59,7 @@ class TritonTarget:
     Either it loads the witness on demand (--model-control-mode=explicit), or it serves the witness's repository already.
     """
 
-    deploys_at_once = 4  # as many as a Triton loads at the same time unless it is told otherwise (--model-load-thread-count)
+    deploys_at_once = 4  # as many as a Triton loads at the same time by default (--model-load-thread-count)
 
     def __init__(self, wire: Wire, reached: str, name: str = "triton", claims: dict[str, Any] | None = None) -> None:
         self._wire = wire
@@ -68,7 +68,7 @@ class TritonTarget:
         self._run = secrets.token_hex(6)
         self._number = itertools.count(1)
         self._serves_witness = not self._install_control(reached)
-        given = {**CLAIMS, "response_cache": False} if claims is None else claims  # most servers run without
+        given = {**CLAIMS, "response_cache": False} if claims is None else claims  # most servers run without a cache
         self.info = TargetInfo(
             name,
             version,
@@ -79,12 +79,12 @@ class TritonTarget:
         )
 
     def deploy(self, config: BatcherConfig, *, again: int = 2) -> TritonDeployment:
-        """Load the witness as a model of its own, or find the one that the server has for this configuration."""
+        """Load the witness as a new model, or find the one that the server has for this configuration."""
         if self._serves_witness:
             name = served_name(config)
             if not self._wire.ready(name):
                 raise TargetError(
-                    f"{self.info.reached} serves no '{name}': write its repository anew with `batchproof witness`"
+                    f"{self.info.reached} does not serve '{name}': write its repository again with `batchproof witness`"
                 )
         else:
             name = f"batchproof_{self._run}_{next(self._number)}"
@@ -97,7 +97,7 @@ class TritonTarget:
                 deployment.finish()
             if "is not healthy" not in str(error) or self._serves_witness or again <= 0:
                 raise
-            # a busy host has starved the model's process at its start: nothing was judged yet
+            # A busy host has starved the model's process at its start; nothing was judged yet.
             return self.deploy(config, again=again - 1)
         return deployment
 
@@ -107,17 +107,17 @@ class TritonTarget:
 
     def alive(self) -> str:
         """Return why the server cannot be judged any more, or nothing."""
-        answers = self._wire.live() or self._wire.live()  # twice, as a busy host may be late for once
+        answers = self._wire.live() or self._wire.live()  # twice, because a busy host may be late once
         return "" if answers else f"{self.info.reached} does not answer any more"
 
     def close(self) -> None:
-        """Take the control model away, if it is ours, and hang up."""
+        """Unload the control model, if it is ours, and disconnect."""
         if not self._serves_witness:
             self._wire.unload(CONTROL)
         self._wire.close()
 
     def _install_control(self, reached: str) -> bool:
-        """Load the control model; False if the server loads nothing, but serves it."""
+        """Load the control model; False if the server does not load models but already serves it."""
         loaded = True
         try:
             self.load(control_model(), "triton_control.py")
@@ -130,7 +130,7 @@ class TritonTarget:
         answer = self._wire.ask(CONTROL, {"do": "hello", "folder": "batchproof-hello"})
         if answer.get("version") != VERSION:
             raise TargetError(f"{reached}: its witness has version {answer.get('version')}, not {VERSION}")
-        self._wire.pending(CONTROL)  # the gauge can be read: better to hear it now than from every rule
+        self._wire.pending(CONTROL)  # fail now, and not in every rule, if the gauge cannot be read
         return loaded
 
 
@@ -153,7 +153,7 @@ def pbtxt(proto: Any) -> str:
 
 
 def served_name(config: BatcherConfig) -> str:
-    """Return the name under which a server that loads nothing serves the witness with this configuration."""
+    """Return the name under which a server that does not load models serves the witness with this configuration."""
     delay_us, timeout_us = config.max_queue_delay_ns // 1000, config.queue_timeout_ns // 1000
     name = f"batchproof_b{config.max_batch_size}_d{delay_us}_i{config.instances}_t{timeout_us}"
     more = json.dumps({key: value for key, value in config.facts().items() if key not in BASIC}, sort_keys=True)
@@ -166,7 +166,7 @@ def folder_of(name: str) -> str:
 
 
 def witness_model(config: BatcherConfig, name: str) -> BatcherConfig:
-    """Return the witness's whole configuration under this name."""
+    """Return the witness's complete configuration under this name."""
     return witnessed(config, name, witness=folder_of(name))
 
 
@@ -177,7 +177,7 @@ def witness_sources(source: str) -> dict[str, bytes]:
 
 
 class TritonDeployment:
-    """One witness model on the server; ours: loaded by this run, so to be taken away again."""
+    """One witness model on the server. ours: this run has loaded it, so it has to unload it."""
 
     def __init__(self, wire: Wire, name: str, folder: str, *, ours: bool) -> None:
         self._ours = ours
@@ -191,15 +191,15 @@ class TritonDeployment:
         return self._wire.infer(self.name, request)
 
     def statistics(self) -> dict[str, Any]:
-        """What the server counted: the statistics extension and the metrics."""
+        """Return what the server counted: the statistics extension and the metrics."""
         return self._wire.counted(self.name)
 
     def cancel(self, future: Any) -> None:
-        """Take a request back."""
+        """Cancel a request."""
         self._wire.cancel(future)
 
     def queued(self) -> int:
-        """Triton's pending-request gauge: accepted and not yet executing, staged behind a busy instance included."""
+        """Return Triton's pending-request gauge: requests accepted and not yet executing, even if staged already."""
         return self._wire.pending(self.name)
 
     def release(self, token: int) -> None:
@@ -207,21 +207,21 @@ class TritonDeployment:
         self._ask(do="release", token=token)
 
     def log(self) -> list[dict[str, Any]]:
-        """New lines of the witness's log."""
+        """Return the new lines of the witness's log."""
         answer = self._ask(do="log", cursors=self._cursors)
         self._cursors = answer["cursors"]
         lines: list[dict[str, Any]] = answer["lines"]
         return lines
 
     def config_pbtxt(self) -> str:
-        """The configuration as the server has it."""
+        """Return the configuration as the server has it."""
         from google.protobuf import json_format
         from tritonclient.grpc import model_config_pb2 as pb
 
         return pbtxt(json_format.ParseDict(self._wire.config(self.name), pb.ModelConfig()))
 
     def warm_up(self) -> None:
-        """The first calls of a Python model take tens of milliseconds: let no rule meet them."""
+        """Make the first calls, which take tens of milliseconds for a Python model, before any rule does."""
         config = self._wire.config(self.name)
         full = int(config["max_batch_size"])  # leaves at once, whatever the delay
         payload = Payload(rows=full, extra=int(any(spec["name"] == "EXTRA" for spec in config["input"])))
@@ -232,12 +232,12 @@ class TritonDeployment:
                 late = f"the witness '{self.name}' has not answered in {limit_s('WARM_UP_S'):g} s"
                 raise TooLate(f"{late}: {more_time('WARM_UP_S')}") from None
             except Refused as refused:
-                if refused.kind is not Kind.EXPIRED:  # else: a short queue timeout and a slow first call: warm all the same
+                if refused.kind is not Kind.EXPIRED:  # else the queue timeout is shorter than a slow first call: warm enough
                     raise TargetError(f"the witness '{self.name}' does not answer: {refused}") from None
         self.log()
 
     def close(self) -> None:
-        """Unload: Triton serves what is queued, and takes no more."""
+        """Unload the model: Triton serves what is queued and accepts no more."""
         if self._ours:
             self._wire.unload(self.name)
 

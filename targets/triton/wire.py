@@ -17,8 +17,8 @@ from batchproof.targets.deadlines import TooLate, limit_s, more_time
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, Unsupported
 from batchproof.targets.triton.metrics import Metrics
 
-ASKED_S = 1.0  # for a call whose answer nobody waits for to have reached the server
-CLIENTS = 128  # requests under way at once over HTTP: each takes a thread
+ASKED_S = 1.0  # until a call whose answer is not awaited has reached the server
+CLIENTS = 128  # requests under way at once over HTTP: each needs a thread
 KINDS = (
     (r"cancelled|CANCELLED", Kind.CANCELLED),
     (r"timeout expired", Kind.EXPIRED),
@@ -33,7 +33,7 @@ STATUSES = {"400": "INVALID_ARGUMENT", "404": "NOT_FOUND", "500": "INTERNAL", "5
 
 
 def refusal(error: BaseException) -> Refused:
-    """Sort one of tritonclient's errors by what Triton says (texts of 2.51.0; see docs/adapters.md)."""
+    """Classify one of tritonclient's errors by Triton's message (those of 2.51.0; see docs/adapters.md)."""
     said = str(getattr(error, "status", lambda: "")() or "")
     text = f"{said} {getattr(error, 'message', lambda: error)()}".strip()
     kind = next((kind for pattern, kind in KINDS if re.search(pattern, text)), Kind.OTHER)
@@ -41,14 +41,14 @@ def refusal(error: BaseException) -> Refused:
 
 
 def proto_json(proto: Any) -> str:
-    """Return a model configuration as the load API wants it."""
+    """Return a model configuration in the form that the load API takes."""
     from google.protobuf import json_format
 
     return str(json_format.MessageToJson(proto, preserving_proto_field_name=True))
 
 
 class Wire(ABC):
-    """A connection to a Triton: what gRPC and HTTP do alike, given a tritonclient module and client."""
+    """A connection to a Triton: what gRPC and HTTP have in common, given a tritonclient module and client."""
 
     claims: Mapping[str, bool] = {}
     _api: Any
@@ -65,16 +65,16 @@ class Wire(ABC):
 
     @abstractmethod
     def keep(self) -> None:
-        """Make ready for many requests."""
+        """Prepare for many requests."""
 
     def live(self) -> bool:
-        """It answers."""
+        """Return whether the server answers."""
         with contextlib.suppress(Exception):
             return bool(self._client("CONNECT_S").is_server_live(**self._timeout("CONNECT_S")))
         return False
 
     def ready(self, name: str) -> bool:
-        """It serves this model."""
+        """Return whether the server serves this model."""
         with contextlib.suppress(Exception):
             return bool(self._client("CONNECT_S").is_model_ready(name, **self._timeout("CONNECT_S")))
         return False
@@ -82,7 +82,7 @@ class Wire(ABC):
     def load(self, name: str, proto: Any = None, sources: dict[str, bytes] | None = None) -> None:
         """Load from the server's repository, or with this configuration and these files of version 1.
 
-        TargetError says what to change on the server, TooLate that it is still loading when the time is over.
+        TargetError says what to change on the server, TooLate that it is still loading after the time allowed.
         """
         overrides = {f"file:1/{file}": content for file, content in (sources or {}).items()}
         config = {"config": proto_json(proto), "files": overrides} if proto is not None else {}
@@ -100,18 +100,18 @@ class Wire(ABC):
             raise TargetError(f"{self._url} refuses to load the witness ({text}){how}") from None
 
     def unload(self, name: str) -> None:
-        """Unload, if it is there."""
+        """Unload the model, if it is loaded."""
         with contextlib.suppress(Exception):
             self._client("CALL_S").unload_model(name, **self._timeout("CALL_S"))
 
     def _give_up(self, name: str) -> None:
-        """Ask for it to be unloaded, which the server does when it has loaded it: nobody can wait for that."""
+        """Ask the server to unload it, which it does once it has loaded it; that takes too long to wait for."""
         asking = threading.Thread(target=self.unload, args=(name,), name="batchproof-unload", daemon=True)
         asking.start()
         asking.join(ASKED_S)
 
     def ask(self, name: str, ask: dict[str, Any]) -> dict[str, Any]:
-        """One JSON document to the control model and back."""
+        """Send one JSON document to the control model and return its answer."""
         tensor = self._api.InferInput("ASK", [1], "BYTES")
         tensor.set_data_from_numpy(np.array([json.dumps(ask).encode()], dtype=np.object_))
         try:
@@ -122,13 +122,13 @@ class Wire(ABC):
             answer: dict[str, Any] = json.loads(result.as_numpy("ANSWER")[0])
         except (TypeError, ValueError, IndexError):
             raise TargetError(
-                f"the witness at {self._url} answers, but not in its own words: the server's Python probably has "
+                f"the witness at {self._url} answers, but not with JSON: the server's Python probably has "
                 "numpy 2, with which the Python backend of this version returns empty tensors"
             ) from None
         return answer
 
     def pending(self, name: str) -> int:
-        """Requests that the server has accepted and not begun to execute."""
+        """Return how many requests the server has accepted and not begun to execute."""
         return self._metrics.pending(name)
 
     @abstractmethod
@@ -147,10 +147,10 @@ class Wire(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Hang up."""
+        """Disconnect."""
 
     def cancel(self, future: Any) -> None:  # noqa: ARG002 - not every wire can
-        """Tell the server that nobody waits any more; Unsupported where the protocol cannot."""
+        """Tell the server that the answer is not wanted any more; Unsupported if the protocol cannot."""
         raise Unsupported("cancel")
 
     @abstractmethod
@@ -174,7 +174,7 @@ class Wire(ABC):
         }
 
     def _request(self, request: Request) -> tuple[list[Any], dict[str, int]]:
-        """Return the inputs, and what else tritonclient is told."""
+        """Return the inputs, and the other arguments for tritonclient."""
         tensors = []
         for name, values in (("IN", request.tensor()), ("EXTRA", request.extra_tensor())):
             if values is not None:
@@ -185,7 +185,7 @@ class Wire(ABC):
 
 
 class Called(Future[Response]):
-    """A Future with the call that it is of."""
+    """A Future with the call that it belongs to."""
 
     call: Any = None
 
@@ -202,13 +202,13 @@ class GrpcWire(Wire):
     def keep(self) -> None:
         """Open a stream that carries nothing.
 
-        A channel of gRPC's Python polls on a thread that ends with the last call under way, and starts a new one for the
-        next. A call that stays open keeps the thread.
+        In Python, a gRPC channel polls on a thread that ends with the last call under way, and starts a new one for the
+        next call. A call that stays open keeps the thread.
         """
         self._channel.start_stream(_unheard)
 
     def _client(self, limit: str) -> Any:
-        """Return the one there is: over gRPC each call has its own limit."""
+        """Return the only client: over gRPC each call has its own timeout."""
         del limit
         return self._channel
 
@@ -245,7 +245,7 @@ class GrpcWire(Wire):
         return answer
 
     def close(self) -> None:
-        """Hang up; a server that hangs is not waited for."""
+        """Disconnect, without waiting for a server that hangs."""
         self._metrics.close()
         self._channel.stop_stream(cancel_requests=True)
         self._channel.close()
@@ -255,7 +255,7 @@ class GrpcWire(Wire):
 
 
 class HttpWire(Wire):
-    """tritonclient.http: blocking, one client a thread, as its connections belong to the thread that made them."""
+    """tritonclient.http, which blocks: one client for each thread, as a connection belongs to the thread that made it."""
 
     claims = {"cancel": False}  # noqa: RUF012 - a constant
 
@@ -273,7 +273,7 @@ class HttpWire(Wire):
         """Do nothing: each thread keeps its connections by itself."""
 
     def _client(self, limit: str) -> Any:
-        """Return this thread's client for calls with this limit."""
+        """Return this thread's client for calls with this timeout."""
         clients = vars(self._local)
         if limit not in clients:
             clients[limit] = self._api.InferenceServerClient(
@@ -282,7 +282,7 @@ class HttpWire(Wire):
         return clients[limit]
 
     def _timeout(self, limit: str) -> dict[str, Any]:
-        """Return nothing: over HTTP the client has its timeouts, not the call."""
+        """Return nothing: over HTTP the client has a timeout, and not the call."""
         del limit
         return {}
 
@@ -310,13 +310,13 @@ class HttpWire(Wire):
         return answer
 
     def close(self) -> None:
-        """Hang up; requests that hang are left to their timeout."""
+        """Disconnect; requests that hang are left to their timeout."""
         self._metrics.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _unheard(**_: Any) -> None:
-    """Nothing is asked over that stream; when it breaks, the calls say so themselves."""
+    """Ignore the stream: nothing is asked over it, and when it breaks, the calls fail themselves."""
 
 
 def _first_line(error: BaseException) -> str:

@@ -91,7 +91,7 @@ def test_what_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BATCHPROOF_DEPLOY_S", SOON)
     handler, began = signal.getsignal(signal.SIGALRM), time.monotonic()
 
-    said = "it has not come back after 0.3 s: give it more time with BATCHPROOF_DEPLOY_S"
+    said = "it has not returned after 0.3 s: give it more time with BATCHPROOF_DEPLOY_S"
     with pytest.raises(TooLate, match=said), within("DEPLOY_S", "it"):
         threading.Event().wait(LATER)
 
@@ -267,7 +267,7 @@ def test_adapter_that_never_comes_back(tmp_path: Path) -> None:
     assert run.returncode == 1
     assert [line["verdict"] for line in report.results] == ["ERROR"]
     assert not report.footer["complete"]
-    assert report.footer["reason"].startswith("2 times in a row: `deploy` of stuck has not come back after 0.3 s")
+    assert report.footer["reason"].startswith("2 times in a row: `deploy` of stuck has not returned after 0.3 s")
 
 
 def checked(target: str, report: Path, rule: str = "DB-SIZE-*", **environment: str) -> subprocess.CompletedProcess[str]:

@@ -53,13 +53,13 @@ def test_the_work_of_a_batch_is_the_most_that_a_request_asks_for() -> None:
     payloads = Payload(rows=2, work_ns=5, row_work_ns=10), Payload(rows=3, work_ns=40), Payload(fail=True)
     tensors = [encode(Head(serial, 7 * serial, payload)) for serial, payload in enumerate(payloads)]
 
-    told = probe.Testimony(tensors, 0, 1, 100, 0)
+    testimony = probe.Testimony(tensors, 0, 1, 100, 0)
 
-    assert (told.work_ns, told.holds, told.failed) == (5 + 10 * 6, {7, 14}, True)
-    assert told.entered == {"instance": 0, "batch": 1, "enter_ns": 100, "serials": [0, 1, 2], "rows": [2, 3, 1]}
-    assert told.left(200) == {"instance": 0, "batch": 1, "exit_ns": 200, "failed": True}
+    assert (testimony.work_ns, testimony.holds, testimony.failed) == (5 + 10 * 6, {7, 14}, True)
+    assert testimony.entered == {"instance": 0, "batch": 1, "enter_ns": 100, "serials": [0, 1, 2], "rows": [2, 3, 1]}
+    assert testimony.left(200) == {"instance": 0, "batch": 1, "exit_ns": 200, "failed": True}
     with pytest.raises(WitnessError, match="asked this batch to fail"):
-        told.infos(200, tensors)
+        testimony.infos(200, tensors)
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,13 @@ def test_a_second_tensor_is_its_requests_own(columns: int, given: tuple[int, int
     """One that is missing, of another shape or of another request is named."""
     tensor = encode(Head(7, 0, Payload(extra=columns)))
     extra = None if given is None else np.full(given, 7, dtype=np.int64)
-    told = probe.Testimony([tensor], 0, 1, 0, 0)
+    testimony = probe.Testimony([tensor], 0, 1, 0, 0)
 
     if own:
-        assert told.infos(5, [tensor], [extra])[0][0, INFO.index("exit_ns")] == 5
+        assert testimony.infos(5, [tensor], [extra])[0][0, INFO.index("exit_ns")] == 5
     else:
         with pytest.raises(WitnessError, match=r"requests \[7\]: the second tensor is not the one"):
-            told.infos(5, [tensor], [extra])
+            testimony.infos(5, [tensor], [extra])
 
 
 def test_a_server_and_a_simulation_say_the_same() -> None:
@@ -155,6 +155,6 @@ def test_a_new_field_is_a_line_in_the_payload_and_a_line_in_the_witness(tmp_path
     changed = tmp_path / "probe.py"
     changed.write_text(source, encoding="utf-8")
 
-    told = subprocess.run([sys.executable, "-c", NEW_FIELD, str(changed)], capture_output=True, text=True, check=True)
+    testimony = subprocess.run([sys.executable, "-c", NEW_FIELD, str(changed)], capture_output=True, text=True, check=True)
 
-    assert told.stdout.split() == ["5", "35", "True", "True"]
+    assert testimony.stdout.split() == ["5", "35", "True", "True"]
