@@ -26,13 +26,13 @@ LINTED = [rule for rule in select(profile="CONFIG") if not rule.id.startswith("C
 
 
 def base(name: str) -> str:
-    """The text of a valid configuration."""
+    """Return the text of a valid configuration."""
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
 @pytest.fixture
 def served(judging):
-    """The configuration that the target says it serves, beside the one that it was given."""
+    """Return the configuration that the target says it serves, beside the one that it was given."""
 
     def ask() -> ServedConfig:
         deployment = judging.deployment(CONFIG)

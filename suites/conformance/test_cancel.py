@@ -1,4 +1,4 @@
-"""Cancellation: what happens to a request that its sender takes back."""
+"""Cancellation: what happens to a request that its sender cancels."""
 
 import pytest
 
@@ -13,7 +13,7 @@ HEARD = 400 * MS  # no server reports that it has heard of a cancellation, and t
 
 
 def taken_back(count: int, *cancelled: int) -> Script:
-    """`count` requests queue behind a plug and some are cancelled; `after` is sent once the server has heard of that."""
+    """`count` requests queue behind a plug and some are cancelled; `after` is sent once the server has noticed that."""
     line = in_line(*(Send(f"r{i}") for i in range(count)))
     return plugged(*line, *(Cancel(f"r{i}") for i in cancelled), Send("after", after_ns=HEARD))
 

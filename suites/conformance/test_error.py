@@ -1,4 +1,4 @@
-"""Errors: the status with which a request is refused, and the message."""
+"""Errors: the status and the message with which a request is refused."""
 
 import pytest
 

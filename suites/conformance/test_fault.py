@@ -1,4 +1,4 @@
-"""Faults: what a server owes its clients when something breaks."""
+"""Faults: how a server must treat its clients when something breaks."""
 
 import pytest
 
@@ -10,13 +10,13 @@ HELD = tuple(f"r{i}" for i in range(8))
 
 
 def paused() -> Script:
-    """Eight requests, one batch in the model and one behind it; then the server stops for three seconds."""
+    """Eight requests, with one batch in the model and one behind it; then the server stops for three seconds."""
     held = tuple(Send(name, work_ns=400 * MS) for name in HELD)
     return (*held, Entered("r0"), Pause(3000 * MS), Answered(HELD), Send("after"))
 
 
 def killed() -> Script:
-    """One batch in the model and more behind it; then the process that runs it is killed."""
+    """One batch is in the model and more are behind it; then the process that runs the model is killed."""
     held = tuple(Send(name, work_ns=400 * MS) for name in HELD[1:])
     return (Send("r0", hold="gate"), Entered("r0"), *held, KillInstance(), Answered(HELD), Send("after", after_ns=50 * MS))
 

@@ -1,4 +1,4 @@
-"""Queue limits: who is refused because too many wait."""
+"""Queue limits: which requests are refused because too many wait."""
 
 import pytest
 
@@ -20,7 +20,7 @@ OWN_POLICY = BatcherConfig(
 
 
 def overfull() -> Script:
-    """r0, r1 and r2 fill the queue behind a plug, and r3 and r4 are too many; `later` is sent after all are served."""
+    """r0, r1 and r2 fill the queue behind a plug, and r3 and r4 are too many; `later` is sent after all have been served."""
     line = in_line(*(Send(f"r{i}") for i in range(3)))
     return (*plugged(*line, Send("r3"), Send("r4"), Answered(("r3", "r4"))), Answered(("r0", "r1", "r2")), Send("later"))
 

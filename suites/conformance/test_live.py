@@ -1,4 +1,4 @@
-"""Liveness: no request is forgotten, and no instance idles while work waits."""
+"""Liveness: no request is forgotten, and no instance is idle while a request is due."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Priorities: who is served before whom."""
+"""Priorities: which request is served before which."""
 
 import random
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Result: each request gets its own, and is executed once."""
+"""Results: each request gets its own, and is executed once."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Statistics: what the server counts, against what the witness and the client saw."""
+"""Statistics: what the server counts, compared with what the witness and the client saw."""
 
 import pytest
 

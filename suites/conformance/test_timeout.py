@@ -1,4 +1,4 @@
-"""Queue timeout: who is refused, who is not, and what never runs."""
+"""Queue timeout: which requests are refused, which are not, and which never run."""
 
 import pytest
 

@@ -13,7 +13,7 @@ LONE_NS = 25 * MS  # from one lone request to the next: whatever follows a batch
 
 
 def rounds(loads: Loads, *, rows: bool) -> Iterator[Slice]:
-    """rows: the target takes requests of several rows, so that a full batch can be one request."""
+    """rows: the target accepts requests of several rows, so that a full batch can be one request."""
     model = loads.model(CONFIG)
     loads.closed("warm-up", model, CLIENTS, 2 * CLIENTS)
     for _ in range(6 if loads.simulated else 9):

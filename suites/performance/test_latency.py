@@ -1,4 +1,4 @@
-"""Latency below saturation: what a lone request pays for batching, and what the simulation says of the same arrivals."""
+"""Latency below saturation: what batching costs a lone request, and what the simulation predicts for the same arrivals."""
 
 from dataclasses import replace
 

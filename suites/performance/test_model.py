@@ -1,4 +1,4 @@
-"""A real torch model through the target's own batcher: the same outputs in a batch as alone, and what batching gains."""
+"""A real torch model through the target's own batcher: the same outputs in a batch as alone, and the gain of batching."""
 
 from dataclasses import replace
 
@@ -53,7 +53,7 @@ def _settled(clock, wait_ns, future):
 
 
 def _throughput(judging, model, image, device):
-    """Naive and batched in turn, without a queue delay. No rule: what batching gains depends on the processor."""
+    """Naive and batched in turn, without a queue delay. It is not a rule, because the gain depends on the processor."""
     deployment = judging.target.serve(model, replace(CONFIG, max_queue_delay_ns=0))
     clock, wait_ns = deployment.clock, judging.patience.wait_ns
 

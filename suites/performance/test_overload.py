@@ -1,4 +1,4 @@
-"""More load than a batcher can take: what happens to the rest, to later requests, and to the model next door."""
+"""More load than a batcher can serve: what happens to the rest, to later requests, and to the model next door."""
 
 import pytest
 

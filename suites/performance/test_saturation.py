@@ -1,4 +1,4 @@
-"""As much load as a batcher can take: how well it uses the model, for how long, and for whom."""
+"""As much load as a batcher can serve: how well it uses the model, for how long, and for which clients."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The command line under test: what a person gets wrong has one clear message and its exit status, and never a traceback."""
+"""The command line under test: each mistake of a person has one clear message and an exit status, and no traceback."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ link = "https://example.org/1"
 
 
 def invoke(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    """Run the command line in this process: exit status, stdout, stderr, whichever way they were written."""
+    """Run the command line in this process, and return the exit status, stdout and stderr."""
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     printed = capfd.readouterr()
@@ -67,8 +67,10 @@ def one_message(text: str) -> str:
     ("target", "exits"),
     [("nonsense", 2), ("no.such.module:Target", 2), ("grpc://127.0.0.1:1", 4), ("mutant:tidy", 2), ("grpc://localhost", 2)],
 )
-def test_unusable_target(tmp_path: Path, capfd: pytest.CaptureFixture[str], target: str, exits: int) -> None:
-    """A word that names no target is 2, a target that cannot be reached is 4: one message each, and there is no report."""
+def test_an_unusable_target_has_one_message(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], target: str, exits: int
+) -> None:
+    """An unknown target is 2, and one that cannot be reached is 4: one message each, and no report."""
     status, _, err = invoke(capfd, "check", "--target", target, "--report", tmp_path, "--rules", "DB-SIZE-006")
 
     assert status == exits
@@ -96,7 +98,7 @@ def test_unusable_target(tmp_path: Path, capfd: pytest.CaptureFixture[str], targ
     ],
 )
 def test_unusable_target_says_what_to_write(target: str, message: str) -> None:
-    """What cannot be had is refused in one line that names it and what there is instead."""
+    """A target that cannot be had is refused in one line that names it and the alternatives."""
     with pytest.raises(TargetError) as error:
         resolve(target)
 
@@ -115,10 +117,10 @@ def test_unusable_target_says_what_to_write(target: str, message: str) -> None:
     ],
     ids=["unknown rule", "unknown pattern", "unknown profile", "nothing in profile", "unknown patience", "no number"],
 )
-def test_unusable_option(
+def test_an_unusable_option_is_misuse(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], options: list[str], status: int, message: str
 ) -> None:
-    """A filter that finds nothing, or a value that is none, is a usage error: it never looks like success."""
+    """A filter that finds nothing, or an invalid value, is a usage error: it never looks like success."""
     exited, _, err = invoke(capfd, "check", "--target", "null", "--report", tmp_path, *options)
 
     assert exited == status
@@ -140,7 +142,7 @@ def test_unusable_option(
     ],
     ids=["missing", "malformed", "no table", "another table", "unknown claim", "wrong type", "no text"],
 )
-def test_unusable_claims(tmp_path: Path, text: Any, message: str) -> None:
+def test_unusable_claims_are_refused(tmp_path: Path, text: Any, message: str) -> None:
     """A claims file with a mistake is refused in one line that names the file and the entry."""
     path = written(tmp_path / "claims.toml", text)
 
@@ -165,7 +167,7 @@ def test_unusable_claims(tmp_path: Path, text: Any, message: str) -> None:
     ],
     ids=["missing", "malformed", "no tables", "unknown rule", "unknown field", "no reason", "how often", "no versions"],
 )
-def test_unusable_known_issues(tmp_path: Path, text: Any, message: str) -> None:
+def test_unusable_known_issues_are_refused(tmp_path: Path, text: Any, message: str) -> None:
     """A known-issues file with a mistake is refused in one line that names the file and the entry."""
     path = written(tmp_path / "known.toml", text)
 
@@ -178,7 +180,7 @@ def test_unusable_known_issues(tmp_path: Path, text: Any, message: str) -> None:
 
 @pytest.mark.parametrize("option", ["--claims", "--known"])
 def test_unusable_declaration_is_a_usage_error(tmp_path: Path, capfd: pytest.CaptureFixture[str], option: str) -> None:
-    """What is declared in a file with a mistake is exit 2 in one message, and nothing is judged."""
+    """A declaration file with a mistake is exit 2 in one message, and nothing is judged."""
     path = written(tmp_path / "file.toml", "[[")
 
     status, _, err = invoke(capfd, "check", "--target", "null", "--report", tmp_path / "out", option, path)
@@ -189,14 +191,14 @@ def test_unusable_declaration_is_a_usage_error(tmp_path: Path, capfd: pytest.Cap
 
 
 def written(path: Path, text: str | bytes | None) -> Path:
-    """Write a file, or none."""
+    """Write a file, or none if the text is None."""
     if text is not None:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
 
 
-def test_unwritable_report_folder(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """A report folder that cannot be made is a usage error, before anything is judged."""
+def test_an_unwritable_report_folder_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """It is exit 4, before anything is judged."""
     (tmp_path / "file").touch()
 
     status, out, err = invoke(capfd, "check", "--target", "null", "--report", tmp_path / "file" / "out")
@@ -230,7 +232,7 @@ def test_a_full_disk_is_not_green(
 
 
 def test_a_summary_that_cannot_be_written_is_not_green(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """When report.jsonl has found room, and a document that is derived from it has not, the run ends with exit 4."""
+    """If there is room for report.jsonl, but not for a document derived from it, the run ends with exit 4."""
     (tmp_path / "summary.md").symlink_to("/dev/full")
 
     status, out, _ = invoke(capfd, "check", "--target", "virtual", "--rules", "DB-SIZE-001", "--report", tmp_path)
@@ -269,7 +271,7 @@ def test_with_plain_pytest_a_lost_report_is_not_green_either(tmp_path: Path) -> 
 def test_a_run_reads_its_report_once(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was written is read back once, for the documents and for the sentence at the end."""
+    """The report is read back once, for the documents and for the sentence at the end."""
     entries, names = report.entries, list[str]()
     monkeypatch.setattr(report, "entries", lambda raw, name: (names.append(name), entries(raw, name))[1])
 
@@ -294,8 +296,8 @@ def test_a_run_reads_its_report_once(
     ],
     ids=["missing", "no zip", "another zip", "no JSON", "no object", "format", "rule", "kind", "nothing", "broken"],
 )
-def test_unusable_bundle(tmp_path: Path, capfd: pytest.CaptureFixture[str], content: Any, message: str) -> None:
-    """A file that is no replay bundle is exit 2 with the reason."""
+def test_an_unusable_bundle_is_misuse(tmp_path: Path, capfd: pytest.CaptureFixture[str], content: Any, message: str) -> None:
+    """A file that is not a replay bundle is exit 2 with the reason."""
     path = tmp_path / "bundle.zip"
     if isinstance(content, dict):
         with zipfile.ZipFile(path, "w") as archive:
@@ -344,7 +346,7 @@ def test_lint_tells_broken_from_unreadable(tmp_path: Path, capfd: pytest.Capture
 
 
 def test_rules_are_listed_and_filtered(capfd: pytest.CaptureFixture[str]) -> None:
-    """`rules` lists the catalogue, or what the patterns match, as lines or as JSON; nothing is exit 2."""
+    """`rules` lists the catalogue, or what the patterns match, as lines or as JSON; if nothing matches, it is exit 2."""
     every = invoke(capfd, "rules")
     some = invoke(capfd, "rules", "DB-FAIL-*", "DB-SIZE-001")
     data = json.loads(invoke(capfd, "rules", "--profile", "QUEUE-POLICY", "--json")[1])
@@ -359,7 +361,7 @@ def test_rules_are_listed_and_filtered(capfd: pytest.CaptureFixture[str]) -> Non
 
 
 def test_reports_are_combined(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """`report` shows several targets side by side: exit 1 if one of them is not conformant, 2 without a report."""
+    """`report` shows several targets side by side: exit 1 if one is not conformant, 2 without a report."""
     judge = ["--rules", "DB-RESULT-002", "--patience", "quick"]
     statuses = [invoke(capfd, "check", "--target", target, *judge, "--report", tmp_path / name)[0]
                 for name, target in (("good", "virtual"), ("bad", f"{LIARS}:RunsTwice"))]
@@ -373,8 +375,8 @@ def test_reports_are_combined(tmp_path: Path, capfd: pytest.CaptureFixture[str])
     assert "no report.jsonl in" in one_message(empty[2])
 
 
-def test_version_and_help(capfd: pytest.CaptureFixture[str]) -> None:
-    """The version is one line; without a command there is help, and an unknown one is exit 2."""
+def test_version_and_help_are_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    """The version is one line. Without a command there is help, and an unknown command is exit 2."""
     version, nothing, unknown = (invoke(capfd, *arguments) for arguments in (["--version"], [], ["judge"]))
 
     assert version[:2] == (0, f"batchproof {__version__}\n")
@@ -383,7 +385,7 @@ def test_version_and_help(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_check_says_what_it_found(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """`check` prints a line a rule, each failure in full, the counts, and where the report is."""
+    """`check` prints a line for each rule, each failure in full, the counts, and where the report is."""
     judge = ["--target", f"{LIARS}:RunsTwice", "--rules", "DB-RESULT-*", "--patience", "quick"]
 
     status, out, err = invoke(capfd, "check", *judge, "--report", tmp_path)
@@ -408,7 +410,7 @@ def test_check_says_what_it_found(tmp_path: Path, capfd: pytest.CaptureFixture[s
 def test_pytest_with_nothing_to_judge_is_a_usage_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], options: list[str], message: str
 ) -> None:
-    """With plain pytest, too, rules that are not judged are a usage error: they must not look as if they had passed."""
+    """With plain pytest too, rules that are not judged are a usage error: they must not look as if they had passed."""
     monkeypatch.chdir(tmp_path)
     plain = ["-c", os.devnull, f"--rootdir={tmp_path}", "--import-mode=importlib", "-q"]
     leave_nothing = ["-p", "no:cacheprovider", "-p", "no:benchmark"]

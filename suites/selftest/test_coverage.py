@@ -1,4 +1,4 @@
-"""The page about upstream's tests: it names only rules that exist, all of the batcher's, and a reason for each gap."""
+"""The page about upstream's tests: it names only existing rules, all of the batcher's rules, and a reason for each gap."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ pytestmark = pytest.mark.skipif(not PAGE.is_file(), reason="no docs/coverage.md 
 
 @cache
 def page() -> str:
-    """The page as it stands."""
+    """Return the text of the page."""
     return PAGE.read_text(encoding="utf-8")
 
 
 def rows() -> list[tuple[str, ...]]:
-    """Every row of every table, as cells, without the heads."""
+    """Return every row of every table, as cells, without the heads."""
     lines = page().splitlines()
     heads = {number - 1 for number, line in enumerate(lines) if line.startswith("|---")}
     tables = [line for number, line in enumerate(lines) if line.startswith("|") and {number, number - 1}.isdisjoint(heads)]
@@ -38,14 +38,14 @@ def test_named_rules_exist() -> None:
 
 
 def test_every_rule_of_the_batcher_is_named() -> None:
-    """Every rule of the dynamic batcher stands somewhere on the page."""
+    """Every rule about the dynamic batcher is somewhere on the page."""
     batcher = [rule for rule in rules() if rule.startswith("DB-")]
 
     assert [rule for rule in batcher if rule not in RULE.findall(page())] == []
 
 
 def test_every_row_has_a_rule_or_a_reason() -> None:
-    """The last cell of a row begins with a rule, or says that and why there is none."""
+    """The last cell of a row begins with a rule, or says that there is none and why."""
     answers = {row: row[-1] for row in rows()}
 
     assert len(answers) > 100
@@ -57,8 +57,8 @@ def test_every_row_is_whole() -> None:
     assert [row for row in rows() if len(row) not in {2, 3} or not all(row)] == []
 
 
-def test_only_what_is_missing_is_said_to_be_partly_covered() -> None:
-    """What is said after the rules begins with `partly`, so that a gap can be searched for."""
+def test_partial_coverage_begins_with_partly() -> None:
+    """The words after the rules begin with `partly`, so that gaps can be searched for."""
     remarks = [row[-1].partition("; ")[2] for row in rows() if RULE.match(row[-1])]
 
     assert [remark for remark in remarks if remark and not remark.startswith("partly")] == []

@@ -62,7 +62,7 @@ def commands(text: str) -> Iterator[list[str]]:
 
 @cache
 def command_line() -> click.Command:
-    """The whole command line."""
+    """Return the whole command line."""
     return typer.main.get_command(app)
 
 
@@ -88,7 +88,7 @@ def missing_modules(text: str) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_what_a_page_names_exists(page: Path) -> None:
-    """Every relative link leads somewhere, every command and option is there, and so is every module."""
+    """Every relative link leads somewhere, and every command, option and module exists."""
     text = page.read_text(encoding="utf-8")
 
     unknown = [(words, found) for words in commands(text) if (found := unknown_words(words))]
@@ -98,7 +98,7 @@ def test_what_a_page_names_exists(page: Path) -> None:
 
 @pytest.mark.parametrize(("page", "most"), MOST_WORDS.items())
 def test_a_manual_stays_short(page: str, most: int) -> None:
-    """The README and the manual of performance are read to the end: results and reasons have pages of their own."""
+    """The README and the manual of performance are read to the end; results and reasons have pages of their own."""
     assert len((ROOT / page).read_text(encoding="utf-8").split()) < most
 
 
@@ -135,20 +135,20 @@ def glossary() -> list[str]:
 
 @cache
 def texts() -> list[str]:
-    """Return every page and module but the glossary and the selftests; an underscore counts as a space."""
+    """Return every page and module except the glossary and the selftests; an underscore counts as a space."""
     modules = [path for room in ROOMS.split("|") for path in (ROOT / room).glob("**/*.py") if "selftest" not in path.parts]
     files = [path for path in (*PAGES, *modules) if path.name != "glossary.md"]
     return [path.read_text(encoding="utf-8").replace("_", " ") for path in files]
 
 
 def files_with(word: str) -> int:
-    """Return in how many files a word stands, or its plural."""
+    """Return in how many files a word or its plural occurs."""
     return sum(re.search(rf"\b{word}s?\b", text, re.IGNORECASE) is not None for text in texts())
 
 
 @pytest.mark.parametrize("word", glossary() if (ROOT / "docs").is_dir() else [])
-def test_a_word_of_the_glossary_is_met_in_two_files(word: str) -> None:
-    """The glossary has no word that a reader meets in a single file, where it can be explained."""
+def test_a_word_of_the_glossary_is_used_in_two_files(word: str) -> None:
+    """A word that occurs in a single file is explained there."""
     assert files_with(word) >= 2
 
 
@@ -157,8 +157,8 @@ def test_the_glossary_is_in_alphabetical_order() -> None:
     assert glossary() == sorted(glossary(), key=str.lower)
 
 
-def test_a_word_that_nobody_uses_is_found() -> None:
-    """A word that stands in no file is not counted, whatever the glossary says."""
+def test_a_word_without_a_file_is_found() -> None:
+    """A word that occurs in no file is not counted, whatever the glossary says."""
     assert files_with("flibbertigibbet") == 0
 
 
@@ -195,6 +195,6 @@ def test_a_missing_module_is_found() -> None:
 
 @pytest.mark.parametrize("what", ["batchproof", "'batchproof[triton]'", ".", "'.[triton]'"])
 def test_an_installation_is_found(what: str) -> None:
-    """Whatever installs Batchproof counts, and what installs others does not."""
+    """Whatever installs Batchproof counts, and commands that install other things do not."""
     assert INSTALLS.search(f"$ pip install {what}\n")
     assert not INSTALLS.search("$ pip install tox\n")

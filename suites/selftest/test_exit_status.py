@@ -1,4 +1,4 @@
-"""Exit statuses under test: one table, and every help text and document says what it says."""
+"""Exit statuses under test: one table, and every help text and document agrees with it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MARKS = "<!-- exit statuses: what batchproof.exit_status.markdown() returns -->\
 
 
 def test_each_number_has_one_meaning() -> None:
-    """Numbers and meanings are all different, and the numbers are those that CI scripts know."""
+    """All numbers and meanings are different, and the numbers are those that CI scripts know."""
     numbers = [int(status) for status in ExitStatus]
 
     assert numbers == sorted(set(numbers)) == [0, 1, 2, 4, 5, 75, 130]
@@ -36,7 +36,7 @@ def declared() -> dict[str, str]:
 
 @pytest.mark.parametrize("command", declared())
 def test_help_ends_with_the_statuses(command: str) -> None:
-    """Each command's help ends with the statuses that it can give, out of the table."""
+    """Each command's help ends with the statuses that it can return, from the table."""
     epilog = declared()[command]
 
     assert epilog == help_text(command)
@@ -51,7 +51,7 @@ def test_the_table_knows_the_commands() -> None:
 
 @pytest.mark.parametrize("document", ["README.md"])
 def test_documents_show_the_table(document: str) -> None:
-    """Between its marks, a document shows the table as it is; to mend it, copy what is expected here."""
+    """Between its marks, a document shows the table unchanged. To repair it, copy what is expected here."""
     text = (ROOT / document).read_text(encoding="utf-8")
 
     shown = text.partition(MARKS[0])[2].partition(MARKS[1])[0]
@@ -60,7 +60,7 @@ def test_documents_show_the_table(document: str) -> None:
 
 
 def test_a_refusal_is_one_line_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
-    """Why a command stops is said on standard error under the command's name, and the status is handed on."""
+    """The reason is printed on standard error under the command's name, and the status is returned."""
     assert refuse("no such file") is ExitStatus.MISUSE
     assert refuse("no server", ExitStatus.UNAVAILABLE) is ExitStatus.UNAVAILABLE
     assert capsys.readouterr() == ("", "batchproof: no such file\nbatchproof: no server\n")
@@ -70,7 +70,7 @@ ENDS = ("exit", "_exit", "Exit", "SystemExit")
 
 
 def literals(source: str) -> list[str]:
-    """Return where a module states an exit status as a number: 75 or 130 anywhere, or any number that it ends with."""
+    """Return where a module states an exit status as a number: 75 or 130 anywhere, or any number that it exits with."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value in (75, 130):
@@ -82,7 +82,7 @@ def literals(source: str) -> list[str]:
 
 
 def test_a_literal_status_is_found() -> None:
-    """The finder finds what it is there for, and nothing else."""
+    """The search finds what it is meant to find, and nothing else."""
     assert literals("return_value = 1 if wrong else 75") == ["line 1: 75"]
     assert literals("sys.exit(3)\nraise SystemExit(1)\nraise typer.Exit(ExitStatus.FINE)") == [
         "line 1: sys.exit(3)", "line 2: SystemExit(1)",
@@ -90,7 +90,7 @@ def test_a_literal_status_is_found() -> None:
 
 
 def test_no_exit_status_is_a_literal_number() -> None:
-    """Outside the table, nobody ends a command with a number of their own."""
+    """Outside the table, no command exits with a number of its own."""
     rooms = [path.parent for path in ROOT.glob("*/__init__.py") if path.parent.name != "suites"]
     sources = [*ROOT.glob("*.py"), *(path for room in rooms for path in room.rglob("*.py"))]
     found = {path.name: literals(path.read_text(encoding="utf-8")) for path in sources if path.name != "exit_status.py"}

@@ -1,4 +1,4 @@
-"""The package under test: what the wheel holds is what the tree holds, no file more and none less."""
+"""The package under test: the wheel holds exactly what the tree holds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason=
 
 
 def tree() -> set[str]:
-    """Return what is to be shipped, by its place below `batchproof`."""
+    """Return the files to be shipped, by their paths below `batchproof`."""
     below = [path for package in PACKAGES for path in (ROOT / package).rglob("*") if "out" not in path.parts]
     paths = [path for path in (*ROOT.glob("*"), *below) if path.suffix in DATA or path.name == "py.typed"]
     return {path.relative_to(ROOT).as_posix() for path in paths} - ABOUT_THE_REPOSITORY
@@ -71,7 +71,7 @@ def test_the_wheel_is_found_by_pytest_and_by_the_shell(wheel: zipfile.ZipFile) -
 
 
 def test_every_folder_is_listed() -> None:
-    """Each folder that holds something to ship is a package in pyproject.toml, and each package is such a folder."""
+    """Each folder with something to ship is a package in pyproject.toml, and each package is such a folder."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
 
     folders = {name.rpartition("/")[0].replace("/", ".") for name in tree()}

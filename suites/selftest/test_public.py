@@ -28,7 +28,7 @@ HEAVY = ("torch", "tritonclient", "litserve", "scipy", "pytest")
 
 @pytest.mark.parametrize("room", PUBLIC)
 def test_a_room_exports_what_is_listed(room: str) -> None:
-    """No name more, none less, and each of them is there."""
+    """The room exports these names and no others, and each of them exists."""
     module = import_module(room)
 
     assert sorted(module.__all__) == sorted(PUBLIC[room].split())
@@ -37,7 +37,7 @@ def test_a_room_exports_what_is_listed(room: str) -> None:
 
 @pytest.mark.parametrize("path", ADAPTERS)
 def test_an_adapter_needs_nothing_else(path: str) -> None:
-    """Of the target's side, adapters import the public room and nothing behind it."""
+    """Adapters import the public room of targets and nothing behind it."""
     source = ROOT / path
     if not source.exists():
         pytest.skip("only in a checkout")
@@ -49,7 +49,7 @@ def test_an_adapter_needs_nothing_else(path: str) -> None:
 
 
 def test_targets_import_light() -> None:
-    """An adapter in a server's own environment brings numpy and no more."""
+    """An adapter in a server's own environment needs numpy and nothing more."""
     program = f"import sys, batchproof.targets; print(*[name for name in {HEAVY} if name in sys.modules])"
 
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Who imports whom, read from the source: the folders are the architecture, and this table holds its arrows."""
+"""The imports, read from the source: the folders are the architecture, and this table holds the allowed arrows."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ALLOWED = {("reference_batcher.mutants", "exec")}  # compiles our own source, wi
 
 @cache
 def modules() -> dict[str, ast.Module]:
-    """Return every module of ours by its name below `batchproof`, parsed."""
+    """Return every module of the project by its name below `batchproof`, parsed."""
     folders = {name.partition(".")[0] for name in ARROWS}
     paths = [*ROOT.glob("*.py"), *(path for folder in folders for path in (ROOT / folder).rglob("*.py"))]
     return {name(path): ast.parse(path.read_text(encoding="utf-8"), str(path)) for path in sorted(paths)}
@@ -60,7 +60,7 @@ def name(path: Path) -> str:
 
 
 def imports(module: str) -> set[str]:
-    """Return the full names of the modules that a module imports, wherever in it; `from a import b` gives a and a.b."""
+    """Return the full names of all modules that a module imports, anywhere in it; `from a import b` gives a and a.b."""
     found: set[str] = set()
     for node in ast.walk(modules()[module]):
         if isinstance(node, ast.Import):
@@ -72,7 +72,7 @@ def imports(module: str) -> set[str]:
 
 
 def _base(module: str, node: ast.ImportFrom) -> str:
-    """The absolute name of what stands after `from`."""
+    """Return the absolute name of the package that stands after `from`."""
     if not node.level:
         return node.module or ""
     is_package = (ROOT / module.replace(".", "/") / "__init__.py").exists()
@@ -82,36 +82,39 @@ def _base(module: str, node: ast.ImportFrom) -> str:
 
 
 def room(module: str) -> str:
-    """The room of the table in which a module is; "" for the package itself, `suites.selftest` for its own tests."""
+    """Return the room that a module is in; "" for the package itself, `suites.selftest` for its own tests."""
     if f"{module}.".startswith("suites.selftest."):
         return "suites.selftest"
     return max((one for one in ARROWS if f"{module}.".startswith(f"{one}.")), key=len, default="")
 
 
 def leaves(names: set[str]) -> set[str]:
-    """Names without those that are only the package of another: `from a import b` reads as b where b is a module."""
+    """Return the names without those that are only the package of another.
+
+    `from a import b` counts as b if b is a module.
+    """
     return {one for one in names if one in modules() or one.rpartition(".")[0] in modules()}
 
 
 def reached(module: str) -> set[str]:
-    """The other rooms that a module imports."""
+    """Return the other rooms that a module imports."""
     ours = leaves({one.removeprefix("batchproof.") for one in imports(module) if one.startswith("batchproof.")})
     packages = {one for one in ours if any(other.startswith(f"{one}.") for other in ours)}
     return {room(one) for one in ours - packages} - {"", room(module)}
 
 
 def calls(tree: ast.Module) -> Iterator[ast.Call]:
-    """Every call in a module."""
+    """Yield every call in a module."""
     return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
 
 
 def unpickles_nothing(call: ast.Call) -> bool:
-    """It says `allow_pickle=False`."""
+    """Return whether a call says `allow_pickle=False`."""
     return any(word.arg == "allow_pickle" and ast.unparse(word.value) == "False" for word in call.keywords)
 
 
 def test_the_reader_reads() -> None:
-    """Relative, absolute, and late imports are all seen: a reader that sees nothing would find nothing wrong."""
+    """Relative, absolute and late imports are all seen: a reader that misses imports would find no wrong ones."""
     assert "batchproof.reference_batcher.decisions" in imports("reference_batcher.core")
     assert "batchproof.reference_batcher.execution" in imports("reference_batcher.threaded")
     assert "batchproof.reference_batcher.config" in imports("reference_batcher")
@@ -122,14 +125,14 @@ def test_the_reader_reads() -> None:
 
 @pytest.mark.parametrize("place", ARROWS)
 def test_a_room_imports_only_what_the_table_allows(place: str) -> None:
-    """No arrow but those of the table; so no arrow runs up, and no circle."""
+    """The table allows every arrow, so no arrow runs up and there is no circle."""
     found = {module: reached(module) - ARROWS[place] for module in modules() if room(module) == place}
 
     assert {module: rooms for module, rooms in found.items() if rooms} == {}
 
 
 def test_every_module_is_in_a_room() -> None:
-    """A folder or a loose module that the table does not know has no place here."""
+    """A folder or a loose module that the table does not know fails this test."""
     loose = {path.stem for path in ROOT.glob("*.py")} - {"__init__", "conftest", *ARROWS}
     folders = {path.parent.name for path in ROOT.glob("*/__init__.py")} - set(ARROWS)
 
@@ -137,7 +140,7 @@ def test_every_module_is_in_a_room() -> None:
 
 
 def test_the_table_has_no_circle() -> None:
-    """Every room stands below those that import it."""
+    """Every room comes before those that import it."""
     done: set[str] = set()
     while ready := {one for one in set(ARROWS) - done if ARROWS[one] <= done}:
         done |= ready

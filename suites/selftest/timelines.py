@@ -36,7 +36,7 @@ def request(name: str, sent: float = 0, back: float | None = 500, kind: str = ""
 
 
 def lost(name: str, sent: float = 0, **more: Any) -> dict[str, Any]:
-    """A request that nothing came back for."""
+    """A request that was never answered."""
     return request(name, sent, None, **more)
 
 
@@ -50,7 +50,7 @@ def happened(
     same_clock: bool = True, size: int = 4, delay: float = 0, timeout: float = 0,
     config: dict[str, Any] | None = None, statistics: dict[str, Any] | None = None,
 ) -> Timeline:
-    """A timeline: serials are places, and every answer carries what the witness would have said of its run."""
+    """A timeline: serials are places, and every answer carries what the witness would have reported for its run."""
     serials = {one["name"]: place for place, one in enumerate(requests, 1)}
     sizes = {one["name"]: one.get("rows", 1) for one in requests}
     executions = [_execution(run, number, serials, sizes) for number, run in enumerate(runs, 1)]

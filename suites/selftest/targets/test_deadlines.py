@@ -1,4 +1,4 @@
-"""Targets that are late, or never there, and a wall clock that is set back: what is said, and that every wait has an end."""
+"""Targets that are late, or never ready, and a wall clock that is set back: what is reported, and that every wait ends."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Stuck:
 
 
 def unused(*_: Any) -> None:
-    """Nobody asks."""
+    """Fail: it must not be called."""
 
 
 # Limits
@@ -76,8 +76,8 @@ def test_what_is_not_a_limit_is_misuse(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 @pytest.mark.parametrize("name", LIMITS_S)
-def test_a_limit_can_be_set(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Each limit has a default and a variable."""
+def test_a_limit_has_a_default_and_a_variable(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Each limit has both, and the variable wins."""
     monkeypatch.delenv(f"BATCHPROOF_{name}", raising=False)
     default = limit_s(name)
     monkeypatch.setenv(f"BATCHPROOF_{name}", "2.5")
@@ -86,8 +86,8 @@ def test_a_limit_can_be_set(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
 
 
 @pytest.mark.timeout(60, method="thread")  # the other method is an alarm, and there is one alarm
-def test_what_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Code that is late is left with a message that names the variable, and the alarm is as it was before."""
+def test_code_that_is_late_is_left_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the variable, and the alarm is as it was before."""
     monkeypatch.setenv("BATCHPROOF_DEPLOY_S", SOON)
     handler, began = signal.getsignal(signal.SIGALRM), time.monotonic()
 
@@ -100,8 +100,8 @@ def test_what_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.timeout(60, method="thread")
-def test_what_comes_back_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another's alarm is left alone, other threads are let be, and code that is in time is not disturbed afterwards."""
+def test_code_that_is_in_time_is_not_disturbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another's alarm is left alone, so are other threads, and code that is in time is not disturbed afterwards."""
     monkeypatch.setenv("BATCHPROOF_DEPLOY_S", "0.05")
     with within("DEPLOY_S", "it"):
         pass
@@ -128,7 +128,7 @@ def test_what_comes_back_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def grpc_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
-    """A gRPC server that is up, and loads nothing within any time."""
+    """A gRPC server that is up, and never finishes loading a model."""
     import grpc
     from tritonclient.grpc import service_pb2, service_pb2_grpc
 
@@ -159,8 +159,8 @@ def grpc_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
         server.stop(0).wait(LATER)
 
 
-def test_model_that_is_never_ready(grpc_server: SimpleNamespace) -> None:
-    """A load that does not end names the model, the limit and its variable, and takes the model away should it come."""
+def test_a_model_that_is_never_ready_is_reported(grpc_server: SimpleNamespace) -> None:
+    """A load that does not end names the model, the limit and its variable, and removes the model should it come."""
     with pytest.raises(TooLate) as late:
         running_triton(f"grpc://{grpc_server.address}")
 
@@ -171,7 +171,7 @@ def test_model_that_is_never_ready(grpc_server: SimpleNamespace) -> None:
 
 
 def test_a_server_without_its_control_model_is_unavailable(grpc_server: SimpleNamespace, tmp_path: Path) -> None:
-    """A server that does not load the control model cannot be judged: exit 4, and there is no report."""
+    """A server that does not load the control model cannot be judged: exit 4, and no report."""
     run = checked(f"grpc://{grpc_server.address}", tmp_path / "report")
 
     assert run.returncode == 4
@@ -179,8 +179,8 @@ def test_a_server_without_its_control_model_is_unavailable(grpc_server: SimpleNa
     assert not (tmp_path / "report").exists()
 
 
-def test_model_that_is_never_ready_over_http(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same over HTTP."""
+def test_a_model_that_is_never_ready_over_http_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same holds over HTTP."""
     pytest.importorskip("tritonclient.http", reason="the extra `tritonclient[http]` is not installed", exc_type=ImportError)
     monkeypatch.setenv("BATCHPROOF_LOAD_S", SOON)
     over = threading.Event()
@@ -210,8 +210,8 @@ def test_model_that_is_never_ready_over_http(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("scheme", ["grpc", "http"])
-def test_server_that_never_answers(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
-    """A server that accepts and says nothing has as long as a first call may take, and not as long as a model."""
+def test_a_server_that_never_answers_has_the_time_of_a_first_call(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
+    """A server that accepts and says nothing gets as long as a first call may take, and not as long as a model."""
     pytest.importorskip(f"tritonclient.{scheme}", exc_type=ImportError)
     monkeypatch.setenv("BATCHPROOF_CONNECT_S", SOON)
     monkeypatch.setenv("BATCHPROOF_LOAD_S", str(10 * LATER))
@@ -226,7 +226,7 @@ def test_server_that_never_answers(monkeypatch: pytest.MonkeyPatch, scheme: str)
 
 
 def test_a_late_model_is_not_a_refused_one() -> None:
-    """A config.pbtxt that the server has neither taken nor refused in time is not judged as refused."""
+    """A config.pbtxt that the server neither accepted nor refused in time is not judged as refused."""
 
     def load(_name: str) -> None:
         raise TooLate("it has not loaded")
@@ -239,8 +239,8 @@ def test_a_late_model_is_not_a_refused_one() -> None:
         target.validate("strange", "")
 
 
-def test_server_that_is_never_ready(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A server of ours that starts and never serves is ended when its time is over, and leaves nothing."""
+def test_a_server_that_is_never_ready_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A server of ours that starts but never serves is ended when its time is over, and leaves nothing."""
     binary = tmp_path / "tritonserver"
     binary.write_text("#!/bin/sh\necho loading\nexec sleep 1000\n", encoding="utf-8")
     binary.chmod(0o755)
@@ -257,8 +257,8 @@ def test_server_that_is_never_ready(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == ["tritonserver"]
 
 
-def test_adapter_that_never_comes_back(tmp_path: Path) -> None:
-    """A `deploy` that hangs is an ERROR; after the second in a row the rest is not judged, and the report says why."""
+def test_an_adapter_that_never_returns_is_an_error(tmp_path: Path) -> None:
+    """A `deploy` that hangs is an ERROR. After the second in a row the rest is not judged, and the report says why."""
     (tmp_path / "stuck.py").write_text(STUCK, encoding="utf-8")
 
     run = checked("stuck:Stuck", tmp_path / "report", PYTHONPATH=str(tmp_path), BATCHPROOF_DEPLOY_S=SOON)
@@ -271,7 +271,7 @@ def test_adapter_that_never_comes_back(tmp_path: Path) -> None:
 
 
 def checked(target: str, report: Path, rule: str = "DB-SIZE-*", **environment: str) -> subprocess.CompletedProcess[str]:
-    """A run of the command line."""
+    """Run the command line."""
     command = [sys.executable, "-m", "batchproof", "check", "--target", target, "--rules", rule, "--report", str(report)]
     env = os.environ | environment
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENT, check=False)
@@ -281,7 +281,7 @@ def checked(target: str, report: Path, rule: str = "DB-SIZE-*", **environment: s
 
 
 class Dying:
-    """A target of ours whose server is gone: it can be started anew."""
+    """A target of ours with a dead server, which can be restarted."""
 
     restarts = 0
     info = TargetInfo("dying", "1", "dying", claims={"faults": True})
@@ -294,8 +294,8 @@ class Dying:
 
 
 @pytest.mark.parametrize(("broken", "restarts"), [(True, 1), (False, 0)], ids=["fault", "no fault"])
-def test_only_a_fault_that_was_caused_is_blamed(monkeypatch: pytest.MonkeyPatch, broken: bool, restarts: int) -> None:
-    """A server that dies before the rule has caused its fault has not failed the rule: the run ends instead."""
+def test_only_a_fault_that_was_caused_fails_a_rule(monkeypatch: pytest.MonkeyPatch, broken: bool, restarts: int) -> None:
+    """A server that dies before the rule has caused its fault does not fail the rule: the run ends instead."""
     monkeypatch.setattr("batchproof.fixtures.judging.session.OVERLOADED", 1e9)
     monkeypatch.setattr("batchproof.fixtures.judging.session.LONG_STALL_NS", 1 << 62)
     target, rule = Dying(), rules()["DB-FAULT-001"]
@@ -334,8 +334,8 @@ sys.exit(main())
 """
 
 
-def test_a_wall_clock_that_is_set_back(tmp_path: Path) -> None:
-    """No verdict depends on the time of day: it goes back by an hour again and again while rules about time are judged."""
+def test_a_wall_clock_that_is_set_back_changes_no_verdict(tmp_path: Path) -> None:
+    """It goes back by an hour again and again while rules about time are judged."""
     rule = "DB-DELAY-001,DB-DELAY-002,DB-DELAY-004,DB-LIVE-001,DB-SIZE-002,DB-TIMEOUT-001"
     command = [sys.executable, "-c", BACK, "check", "--target", "reference", "--rules", rule, "--report", str(tmp_path)]
 
@@ -348,8 +348,8 @@ def test_a_wall_clock_that_is_set_back(tmp_path: Path) -> None:
     assert report.footer["complete"]
 
 
-def test_a_stream_to_a_server_that_hangs_is_hung_up() -> None:
-    """The stream that keeps the channel's thread ends at once and says nothing, though nobody answers at the other end."""
+def test_a_stream_to_a_server_that_hangs_is_closed() -> None:
+    """The stream that keeps the channel's thread ends at once and silently, although the other end does not answer."""
     pytest.importorskip("tritonclient.grpc", reason="the extra `triton` is not installed")
     with socket.create_server(("127.0.0.1", 0)) as mute:
         wire = GrpcWire(f"127.0.0.1:{mute.getsockname()[1]}", "127.0.0.1:1")

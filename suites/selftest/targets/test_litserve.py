@@ -39,7 +39,7 @@ def adapter():
 
 
 def code_lines(source: bytes) -> set[int]:
-    """Lines that hold code: no blank line, comment, docstring or import."""
+    """Return the lines that hold code: no blank line, comment, docstring or import."""
     lines = set()
     for token in tokenize.tokenize(BytesIO(source).readline):
         if tokenize.tok_name[token.type] not in LAYOUT:
@@ -52,20 +52,20 @@ def code_lines(source: bytes) -> set[int]:
 
 
 def test_lines_are_counted():
-    """Only code counts, and a statement over two lines counts twice"""
+    """Only code counts, and a statement over two lines counts twice."""
     assert sorted(code_lines(SOURCE)) == [6, 9, 10]
 
 
-def test_budget():
-    """The adapter with its witness is 40 lines of code, none of them made wider to get there"""
+def test_the_adapter_has_40_lines_of_code():
+    """It has them with its witness, and none of them was made wider to get there."""
     source = ADAPTER.read_bytes()
 
     assert len(code_lines(source)) <= BUDGET
     assert max(len(line.partition("  # ")[0]) for line in source.decode().splitlines()) <= COLUMNS
 
 
-def test_found_by_name(adapter):
-    """`--target litserve` is this adapter, and says what LitServe does"""
+def test_litserve_is_found_by_name(adapter):
+    """`--target litserve` is this adapter, and says what LitServe does."""
     target = targets.resolve("litserve")
 
     assert isinstance(target, Target)
@@ -86,12 +86,12 @@ def test_found_by_name(adapter):
     ids=["500", "504", "418", "unreachable", "reset"],
 )
 def test_errors_are_sorted(adapter, error, kind):
-    """A model that raised, a request that was too late and a server that went away are three things"""
+    """A model that raised, a request that was too late and a server that went away are three different errors."""
     assert adapter.kind_of(error) is kind
 
 
-def test_witness_in_a_batch(adapter, tmp_path, monkeypatch):
-    """The witness echoes each request of a batch as JSON can carry it, and logs where the server was started"""
+def test_the_witness_answers_a_batch(adapter, tmp_path, monkeypatch):
+    """It echoes each request of the batch in JSON, and logs where the server was started."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LITSERVE_WORKER_ID", "3")
     requests = [Request("r0", 1, Payload(nonce=(1 << 62) - 1)), Request("r1", 2, Payload(rows=2))]

@@ -1,4 +1,4 @@
-"""The one place that asks what an adapter has: defaults for what it lacks, and nobody else who asks."""
+"""The one place that asks what an adapter has: defaults for what it lacks, and no other code that asks."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ OPTIONAL = {
 
 
 def bare(**more: Any) -> Any:
-    """The smallest adapter there is, and what else the test gives it."""
+    """The smallest adapter possible, with what else the test gives it."""
     deployed = SimpleNamespace(submit=lambda _request: None, close=lambda: None)
     return SimpleNamespace(**{"info": TargetInfo("bare", "1", "bare"), "deploy": lambda _config: deployed, **more})
 
 
 def asked_for(source: str) -> set[str]:
-    """The optional verbs that a program asks for by `getattr` or `hasattr`."""
+    """Return the optional verbs that a program asks for by `getattr` or `hasattr`."""
     calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
     named = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in ("getattr", "hasattr")]
     words = [call.args[1].value for call in named if isinstance(call.args[1], ast.Constant)]
     return OPTIONAL & set(words)
 
 
-def test_what_decides_a_verdict_is_none_where_it_is_not_there() -> None:
-    """A bare deployment has no verb that somebody could take for an answer."""
+def test_a_missing_verb_that_decides_a_verdict_is_none() -> None:
+    """A bare deployment has no verb that could be taken for an answer."""
     deployed = full(bare()).deploy(BatcherConfig())
 
     assert [getattr(deployed, verb) for verb in VERDICTS] == [None] * len(VERDICTS)
     assert [full(bare()).validate, full(bare()).restart] == [None, None]
 
 
-def test_all_else_has_a_default() -> None:
-    """What no verdict hangs on does nothing."""
+def test_every_other_missing_verb_has_a_default() -> None:
+    """A verb that decides no verdict does nothing."""
     target = full(bare())
     deployed = target.deploy(BatcherConfig())
 
@@ -57,8 +57,8 @@ def test_all_else_has_a_default() -> None:
     assert target.deploy_beside(deployed, BatcherConfig()) is None
 
 
-def test_what_is_there_is_passed_on() -> None:
-    """Every verb of the simulated target is found, and what is full already stays as it is."""
+def test_verbs_of_the_adapter_are_passed_on() -> None:
+    """Every verb of the simulated target is found, and a target that already has all of them stays as it is."""
     target = full(VirtualTarget())
     deployed = target.deploy(BatcherConfig())
 
@@ -69,8 +69,8 @@ def test_what_is_there_is_passed_on() -> None:
     assert isinstance(deployed, Deployment)
 
 
-def test_who_is_simulated() -> None:
-    """By its clock; a target by its sight; a neighbour shares the clock."""
+def test_a_target_knows_whether_it_is_simulated() -> None:
+    """A deployment knows by its clock, and a target by its sight; a neighbour shares the clock."""
     host, virtual = full(bare()), full(VirtualTarget())
     one = virtual.deploy(BatcherConfig())
     neighbour = virtual.deploy_beside(one, BatcherConfig())
@@ -81,8 +81,8 @@ def test_who_is_simulated() -> None:
 
 
 @pytest.mark.parametrize(("own", "of_target", "found"), [(5, 7, 5), (0, 7, 7), (5, 0, 5), (0, 0, 0)])
-def test_the_processes_are_its_own_or_its_targets(own: int, of_target: int, found: int) -> None:
-    """A deployment that is a server of its own says so; else its target does, also after a restart."""
+def test_the_processes_are_those_of_the_deployment_or_the_target(own: int, of_target: int, found: int) -> None:
+    """A deployment with a server of its own names its processes; otherwise the target does, also after a restart."""
     target = FullTarget(bare(process_group=1))
     deployed = FullDeployment(bare(submit=print, close=print, process_group=own), target)
 
@@ -91,30 +91,30 @@ def test_the_processes_are_its_own_or_its_targets(own: int, of_target: int, foun
     assert deployed.process_group == found
 
 
-def test_torch_is_served_by_claim_and_verb() -> None:
-    """Neither of them is enough."""
+def test_torch_needs_a_claim_and_a_verb() -> None:
+    """Neither is enough alone."""
     claims = TargetInfo("bare", "1", "bare", claims={"torch": True})
     targets = bare(), bare(info=claims), bare(serve=print), bare(info=claims, serve=print)
 
     assert [full(target).serves_torch for target in targets] == [False, False, False, True]
 
 
-def test_claims_that_are_laid_over_reach_the_adapter() -> None:
-    """A restart of the adapter keeps them."""
+def test_added_claims_reach_the_adapter() -> None:
+    """They survive a restart of the adapter."""
     target = full(bare())
     target.info = TargetInfo("bare", "2", "bare")
 
     assert target.inner.info.version == "2"
 
 
-def test_the_search_finds() -> None:
-    """A search that finds nothing would find nothing wrong."""
+def test_the_search_finds_what_it_looks_for() -> None:
+    """A search that finds nothing would report no error."""
     assert asked_for("if hasattr(deployment, 'clock'):\n    getattr(target, 'close', None)()") == {"clock", "close"}
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_nobody_else_asks(room: str) -> None:
-    """Outside `targets/` every verb is there."""
+def test_no_other_room_asks_for_verbs(room: str) -> None:
+    """Outside `targets/`, every verb exists."""
     found = {path.name: asked_for(path.read_text(encoding="utf-8")) for path in (ROOT / room).rglob("*.py")}
 
     assert {name: verbs for name, verbs in found.items() if verbs} == {}

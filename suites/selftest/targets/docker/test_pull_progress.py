@@ -1,4 +1,4 @@
-"""Images of target `triton-docker` without an engine: when they are pulled, how that is told, and when it fails."""
+"""Images of target `triton-docker` without an engine: when they are pulled, how that is shown, and when it fails."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from batchproof.targets.docker.pull_progress import Layers
 from batchproof.targets.protocol import TargetError
 
 
-def test_pulling_is_told() -> None:
-    """A pull is told in bytes while they come, and the image is there afterwards."""
+def test_a_pull_is_shown_in_bytes() -> None:
+    """It is shown while the bytes come, and the image is there afterwards."""
     engine, heard = FakeEngine(), []
     engine.pulled = [
         {"status": "Pulling fs layer", "id": "a"},
@@ -47,8 +47,8 @@ def test_pulling_is_told() -> None:
     ],
     ids=["unknown", "denied", "broken off"],
 )
-def test_image_that_cannot_be_pulled(refusal: Refusal | None, events: list[dict[str, Any]], words: str) -> None:
-    """A pull that is refused, at once or under way, says why and what else there is."""
+def test_a_refused_pull_says_why(refusal: Refusal | None, events: list[dict[str, Any]], words: str) -> None:
+    """A pull that is refused, at once or later, says why and what else there is."""
     engine = FakeEngine(**({"pull": refusal} if refusal else {}))
     engine.pulled = events
 
@@ -62,8 +62,8 @@ def test_built_images_are_not_pulled() -> None:
         need_image(Engine(FakeEngine(pull=AssertionError())), "batchproof-triton:9")
 
 
-def test_layers_that_were_there() -> None:
-    """Layers that the engine has already are no bytes to wait for."""
+def test_layers_that_the_engine_has_are_not_counted() -> None:
+    """Layers that the engine already has are not bytes to wait for."""
     layers = Layers("x")
 
     layers.feed({"status": "Already exists", "id": "a"})

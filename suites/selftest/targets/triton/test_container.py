@@ -26,7 +26,7 @@ HERE = Options(image="here:1")
 
 @pytest.fixture(autouse=True)
 def ready_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No server behind the stand-in: what counts as ready is what runs."""
+    """Stand in for a server: a container counts as ready when it runs."""
     monkeypatch.setattr(server, "_ready", lambda _address: True)
     monkeypatch.setattr(docker, "SETTLE_S", 0.2)
 
@@ -42,8 +42,8 @@ def ready_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         ("triton-docker?gpus=device=0,1", Options(gpus="device=0,1")),
     ],
 )
-def test_options(spec: str, options: Options) -> None:
-    """A target's word is read, and written again so that it says the same."""
+def test_options_are_read_and_written(spec: str, options: Options) -> None:
+    """The options of a target are read, and written again so that they mean the same."""
     assert Options.read(spec) == options
     assert Options.read(options.spec) == options
 
@@ -60,14 +60,14 @@ def test_options(spec: str, options: Options) -> None:
         ("gpus=many", "gpus must be all, a number, or device=IDS, not 'many'"),
     ],
 )
-def test_options_that_are_wrong(query: str, message: str) -> None:
+def test_wrong_options_are_refused(query: str, message: str) -> None:
     """Each mistake has one message, before anything is started."""
     with pytest.raises(TargetError, match=message):
         Options.read(f"triton-docker?{query}")
 
 
-def test_what_is_created() -> None:
-    """One labelled container with published ports, shared memory and flags; no devices unless asked for."""
+def test_one_container_is_created() -> None:
+    """It has a label, published ports, shared memory and flags, and no devices unless they are asked for."""
     engine = FakeEngine()
 
     made = ContainerServer(Engine(engine), HERE)
@@ -86,8 +86,8 @@ def test_what_is_created() -> None:
 @pytest.mark.parametrize(
     ("gpus", "count", "ids"), [("all", -1, []), ("2", 2, []), ("device=0,GPU-1", 0, ["0", "GPU-1"])]
 )
-def test_devices(gpus: str, count: int, ids: list[str]) -> None:
-    """GPUs are asked for in the engine's own words."""
+def test_gpus_are_asked_for(gpus: str, count: int, ids: list[str]) -> None:
+    """They are asked for in the engine's own words."""
     (request,) = Options(gpus=gpus).devices()
 
     assert (request["Count"], request["DeviceIDs"], request["Capabilities"]) == (count, ids, [["gpu"]])
@@ -102,13 +102,13 @@ def test_devices(gpus: str, count: int, ids: list[str]) -> None:
     ],
     ids=["none", "a wrapper", "the server"],
 )
-def test_command_line(entry: list[str], first: str) -> None:
-    """The server is named, unless the image's entry point is the server."""
+def test_the_command_line_names_the_server(entry: list[str], first: str) -> None:
+    """The server is named, unless it is the image's entry point."""
     assert command_line(entry)[0] == first
 
 
 def test_models_are_copied() -> None:
-    """A model's files come into the container as they are, with the folders above them, dated so that Triton sees them."""
+    """A model's files come into the container unchanged, with the folders above them, dated so that Triton sees them."""
     engine = FakeEngine()
     made = ContainerServer(Engine(engine), HERE)
 
@@ -135,13 +135,13 @@ def test_models_are_copied() -> None:
         ("10.1.2.3:2375", "10.1.2.3", EVERYWHERE),
     ],
 )
-def test_where_a_remote_engine_is_reached(host: str, address: str, bind: str) -> None:
+def test_a_remote_engine_is_reached_at_its_host(host: str, address: str, bind: str) -> None:
     """A local engine publishes on loopback; one on another host is reached at that host's address."""
     assert reached_at(host) == (address, bind)
 
 
-def test_ports_of_a_remote_engine() -> None:
-    """The ports that a remote engine chose are used at its address."""
+def test_ports_of_a_remote_engine_are_used() -> None:
+    """The ports that it chose are used at its address."""
     engine = FakeEngine()
 
     made = ContainerServer(Engine(engine, REMOTE), HERE)
@@ -164,7 +164,7 @@ def test_ports_of_a_remote_engine() -> None:
         ("put_archive", "read-only file system", "cannot copy models into the container .*read-only file system"),
     ],
 )
-def test_refusals_of_the_engine(call: str, explanation: str, message: str) -> None:
+def test_a_refusal_of_the_engine_is_explained(call: str, explanation: str, message: str) -> None:
     """What the engine refuses is one message that says what it means, and no container stays."""
     engine = FakeEngine(**{call: Refusal(explanation)})
 
@@ -174,8 +174,8 @@ def test_refusals_of_the_engine(call: str, explanation: str, message: str) -> No
     assert engine.things == []
 
 
-def test_ports_that_are_not_published() -> None:
-    """An engine that publishes nothing is told apart from a server that does not answer."""
+def test_ports_that_are_not_published_are_reported() -> None:
+    """An engine that publishes nothing is not mistaken for a server that does not answer."""
     engine = FakeEngine()
     engine.ports = {"8000/tcp": PORTS["8000/tcp"], "8001/tcp": None}
 
@@ -185,8 +185,8 @@ def test_ports_that_are_not_published() -> None:
     assert engine.things == []
 
 
-def test_container_that_ends_at_start() -> None:
-    """A container that ended is an error with the end of its log, and is removed."""
+def test_a_container_that_ends_at_start_is_an_error() -> None:
+    """The error has the end of its log, and the container is removed."""
     engine = FakeEngine()
     engine.state = {"Status": "exited", "Running": False, "ExitCode": 1}
     engine.log = b"error: creating server: Internal - failed to load all models\n"
@@ -197,8 +197,8 @@ def test_container_that_ends_at_start() -> None:
     assert engine.things == []
 
 
-def test_server_that_is_never_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Waiting ends at its limit, with the address and the end of the log."""
+def test_waiting_for_a_container_ends_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message has the address and the end of the log."""
     monkeypatch.setattr(server, "_ready", lambda _address: False)
     engine = FakeEngine()
 
@@ -220,14 +220,14 @@ def test_server_that_is_never_ready(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"Status": "exited", "ExitCode": 127, "Error": "no such file"}, "ended with exit code 127: no such file"),
     ],
 )
-def test_how_a_container_ended(state: dict[str, Any], words: str) -> None:
-    """The engine's account of a container's state, in words; nothing while it runs."""
+def test_the_end_of_a_container_is_explained(state: dict[str, Any], words: str) -> None:
+    """The engine's account of a container's state is put into words; a container that runs has none."""
     assert words in end_of(state)
     assert bool(end_of(state)) == bool(words)
 
 
-def test_containers_that_are_gone() -> None:
-    """A container that somebody removed, and an engine that does not answer any more, are told apart."""
+def test_a_removed_container_and_a_dead_engine_are_told_apart() -> None:
+    """Each has its own message."""
     engine = FakeEngine()
     made = ContainerServer(Engine(engine), HERE)
     engine.fails["reload"] = ConnectionError("Connection aborted")
@@ -249,13 +249,13 @@ def test_containers_that_are_gone() -> None:
         ("Name or service not known", "no Docker engine answers at X: Name or service not known"),
     ],
 )
-def test_engine_that_cannot_be_reached(error: str, message: str) -> None:
-    """Why the engine does not answer, and what to do about it."""
+def test_an_engine_that_cannot_be_reached_is_explained(error: str, message: str) -> None:
+    """The message says why the engine does not answer, and what to do about it."""
     assert unreachable("X", Exception(f"('Connection aborted.', {error})")).startswith(message.partition("Name")[0])
 
 
-def test_no_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the SDK the message names the extra to install."""
+def test_a_missing_sdk_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says which extra to install."""
     whole = builtins.__import__
 
     def without(name: str, *rest: Any) -> Any:
@@ -269,8 +269,8 @@ def test_no_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
         connect()
 
 
-def test_no_engine(tmp_path: Path) -> None:
-    """Without an engine a run is a usage error in one message, which says how to start one, and there is no report."""
+def test_without_an_engine_nothing_is_judged(tmp_path: Path) -> None:
+    """A run is refused in one message, which says how to start an engine, and there is no report."""
     pytest.importorskip("docker", reason="the extra `docker` is not installed")
     command = [sys.executable, "-m", "batchproof", "check", "--target=triton-docker", "--report", str(tmp_path / "report")]
 
@@ -286,8 +286,8 @@ def test_no_engine(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["check", "bench", "tune"])
-def test_image_with_another_target(verb: str) -> None:
-    """--image is for containers only, and names one image."""
+def test_an_image_is_for_containers_only(verb: str) -> None:
+    """--image goes with containers only, and names one image."""
     command = [sys.executable, "-m", "batchproof", verb, "--image", "a:1", "--target"]
 
     others = subprocess.run([*command, "triton"], capture_output=True, text=True, timeout=60, check=False)
@@ -298,8 +298,8 @@ def test_image_with_another_target(verb: str) -> None:
     assert "name the image once" in twice.stderr
 
 
-def test_shared_memory_that_is_full() -> None:
-    """What Triton says when its shared memory is full gets the option that gives it more."""
+def test_full_shared_memory_names_its_option() -> None:
+    """Triton's message about full shared memory is followed by the option that gives it more."""
     log = "I1 fine\nE1 model_lifecycle.cc:642] \"failed to load 'm': Unable to initialize shared memory key 'x'\"\n"
 
     assert server.complaints(log).splitlines()[0] == "failed to load 'm': Unable to initialize shared memory key 'x'"

@@ -1,4 +1,4 @@
-"""What runs in containers leave behind, without an engine: nothing, and they remove what dead ones have left."""
+"""What runs in containers leave behind, without an engine: nothing, and they remove what dead runs have left."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ HERE = Options(image="here:1")
 
 @pytest.fixture(autouse=True)
 def ready_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No server behind the stand-in: what counts as ready is what runs."""
+    """Stand in for a server: a container counts as ready when it runs."""
     monkeypatch.setattr(server, "_ready", lambda _address: True)
     monkeypatch.setattr(docker, "SETTLE_S", 0.2)
 
 
 def host(tmp_path: Path, *alive: int) -> Host:
-    """A kernel of ours, with these processes, all of which started at tick 77."""
+    """Make a kernel of ours with these processes, all of which started at tick 77."""
     for pid in alive:
         (tmp_path / str(pid)).mkdir()
         (tmp_path / str(pid) / "stat").write_text(f"{pid} (a (b) c) S 1 {pid} {' '.join(['0'] * 16)} 77 0", encoding="utf-8")
@@ -47,20 +47,20 @@ def host(tmp_path: Path, *alive: int) -> Host:
     ],
     ids=["dead", "alive", "its id was given to another", "another kernel", "another namespace", "nobody's", "not ours"],
 )
-def test_who_is_abandoned(tmp_path: Path, change: dict[str, str], gone: bool) -> None:
-    """Only what belongs to a process of this kernel and namespace that is certainly dead."""
+def test_only_what_a_dead_process_owns_is_abandoned(tmp_path: Path, change: dict[str, str], gone: bool) -> None:
+    """It belongs to a process of this kernel and namespace that is certainly dead."""
     written = {MARK: "1", OWNER: "boot-6", PROCESS: "pid:[1]-77"} | change
 
     assert abandoned(written, host(tmp_path, 5)) is gone
 
 
 def test_own_labels_are_not_abandoned() -> None:
-    """What this very process creates has an owner who lives."""
+    """What this very process creates has an owner that is alive."""
     assert labels(os.getpid())[PROCESS].rpartition("-")[2].isdigit()
     assert not abandoned(labels(os.getpid()), Host.here())
 
 
-def test_sweeping(tmp_path: Path) -> None:
+def test_leftovers_of_dead_runs_are_removed(tmp_path: Path) -> None:
     """Containers, volumes and networks of dead runs go before a new one starts; those of others stay."""
     engine = FakeEngine()
     for kind in ("container", "volume", "network"):
@@ -74,8 +74,8 @@ def test_sweeping(tmp_path: Path) -> None:
     assert [one.name for one in engine.things] == ["live-container", "live-volume", "live-network"]
 
 
-def test_every_run_sweeps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A run begins by removing what dead ones left, and an engine that refuses that does not stop it."""
+def test_every_run_removes_leftovers_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An engine that refuses to remove them does not stop the run."""
     engine = FakeEngine()
     engine.left("container", "dead", {MARK: "1", OWNER: "boot-6", PROCESS: "pid:[1]-77"})
     monkeypatch.setattr(engines.Host, "here", lambda: host(tmp_path))
@@ -87,8 +87,8 @@ def test_every_run_sweeps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt(), Refusal("timed out")], ids=["interrupted", "refused"])
-def test_create_that_is_broken_off(fault: BaseException) -> None:
-    """A container that the engine made although nobody heard of it is removed by its name."""
+def test_a_container_without_an_answer_is_removed(fault: BaseException) -> None:
+    """A container that the engine made, but did not report, is removed by its name."""
     engine = FakeEngine(create=fault)
 
     with pytest.raises((KeyboardInterrupt, TargetError)):
@@ -108,8 +108,8 @@ def test_stopping_never_raises() -> None:
     made.stop()
 
 
-def test_process_group(tmp_path: Path) -> None:
-    """A container's processes are found only where this kernel numbers them as the engine does."""
+def test_processes_of_a_container_are_found_on_this_kernel(tmp_path: Path) -> None:
+    """They are found only if this kernel numbers them like the engine."""
     proc = host(tmp_path, 5).proc
     (proc / "5" / "cgroup").write_text("0::/docker/abc\n", encoding="utf-8")
 

@@ -32,7 +32,7 @@ PATIENT = 90  # seconds; a start takes some five
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    """The engine, with the image in it."""
+    """Return the engine, with the image in it."""
     try:
         found = connect()
     except TargetError as error:
@@ -45,7 +45,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture(autouse=True)
 def nothing_left(engine: Engine) -> Iterator[None]:
-    """Containers, volumes and networks are the same before and after each test."""
+    """Check that containers, volumes and networks are the same before and after each test."""
     before = inventory(engine)
     yield
     assert inventory(engine) - before == set()
@@ -53,14 +53,14 @@ def nothing_left(engine: Engine) -> Iterator[None]:
 
 @pytest.fixture
 def target(engine: Engine) -> Iterator[OwnTriton]:
-    """A container of this process."""
+    """Return a container of this process."""
     started = docker.docker_triton(SPEC)
     yield started
     started.close()
 
 
 def inventory(engine: Engine) -> set[str]:
-    """Everything in the engine that a run could leave there."""
+    """Return everything in the engine that a run could leave there."""
     client = engine.client
     kinds = client.containers.list(all=True, ignore_removed=True), client.volumes.list(), client.networks.list()
     return {f"{type(one).__name__} {one.id}" for kind in kinds for one in kind}
@@ -74,7 +74,7 @@ def start(report: Path, rules: str) -> subprocess.Popen[str]:
 
 
 def ours(engine: Engine, pid: int) -> list[str]:
-    """The states of the containers that a process owns."""
+    """Return the states of the containers that a process owns."""
     labelled = engine.client.containers.list(all=True, filters={"label": f"{MARK}=1"}, ignore_removed=True)
     return [one.status for one in labelled if one.labels["batchproof.owner"].endswith(f"-{pid}")]
 
@@ -87,8 +87,8 @@ def until_running(engine: Engine, pid: int) -> None:
         time.sleep(0.05)
 
 
-def test_a_run(engine: Engine, tmp_path: Path) -> None:
-    """A run ends, keeps the server's log beside its report, names how to run it again, and leaves nothing in the engine."""
+def test_a_run_leaves_nothing_in_the_engine(engine: Engine, tmp_path: Path) -> None:
+    """It ends, keeps the server's log beside its report, and names how to run it again."""
     run = start(tmp_path, "DB-SIZE-006,CFG-PARSE-*")
     output, _ = run.communicate(timeout=PATIENT)
 
@@ -100,8 +100,8 @@ def test_a_run(engine: Engine, tmp_path: Path) -> None:
     assert ours(engine, run.pid) == []
 
 
-def test_a_run_that_is_killed(engine: Engine, tmp_path: Path) -> None:
-    """What a run that was killed has left in the engine is gone when the next one has begun."""
+def test_a_killed_run_is_cleaned_up_by_the_next(engine: Engine, tmp_path: Path) -> None:
+    """What it left in the engine is gone when the next run has begun."""
     killed = start(tmp_path / "killed", "DB-SIZE-*")
     until_running(engine, killed.pid)
     killed.kill()
@@ -117,7 +117,7 @@ def test_a_run_that_is_killed(engine: Engine, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_is_interrupted(engine: Engine, tmp_path: Path, number: signal.Signals) -> None:
+def test_an_interrupted_run_removes_its_container(engine: Engine, tmp_path: Path, number: signal.Signals) -> None:
     """A run that is asked to end while it starts removes its container itself."""
     run = start(tmp_path, "DB-SIZE-*")
     until_running(engine, run.pid)
@@ -129,8 +129,8 @@ def test_a_run_that_is_interrupted(engine: Engine, tmp_path: Path, number: signa
     assert ours(engine, run.pid) == []
 
 
-def test_a_server_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that ends at its start is an error with what it said."""
+def test_a_server_that_ends_at_its_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error has the server's own words."""
     monkeypatch.setattr(docker, "command_line", lambda _entry: ["--model-repository=/nowhere"])
 
     with pytest.raises(TargetError, match=r"(?s)ended with exit code 1; the end of its log:.*/nowhere"):
@@ -140,8 +140,8 @@ def test_a_server_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("do", "words"), [("kill", "was ended by SIGKILL"), ("pause", "is paused"), ("remove", "removed by somebody else")]
 )
-def test_a_container_that_ends(target: OwnTriton, engine: Engine, do: str, words: str) -> None:
-    """A container that is killed, paused or removed under way is told so, by `alive`."""
+def test_a_container_that_ends_is_reported(target: OwnTriton, engine: Engine, do: str, words: str) -> None:
+    """`alive` says whether it was killed, paused or removed."""
     (one,) = [one for one in engine.client.containers.list(filters={"label": f"{MARK}=1"})
               if one.labels["batchproof.owner"].endswith(f"-{os.getpid()}")]
     before = target.alive()
@@ -152,8 +152,8 @@ def test_a_container_that_ends(target: OwnTriton, engine: Engine, do: str, words
     assert words in target.alive()
 
 
-def test_the_witness_in_a_container(target: OwnTriton) -> None:
-    """Its clock is this host's where they share a kernel, and what the server says of a bad configuration comes back."""
+def test_the_witness_works_in_a_container(target: OwnTriton) -> None:
+    """Its clock is this host's if they share a kernel, and what the server says of a bad configuration comes back."""
     case = Case(BatcherConfig(max_batch_size=2), (Send("r0"), Answered(("r0",))))
 
     timeline = live(target, case)

@@ -12,7 +12,7 @@ from batchproof.targets.protocol import TargetError
 from batchproof.targets.triton import embedded
 
 
-def test_missing_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_wheel_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without nvidia-pytriton the message names the extra to install."""
     monkeypatch.setattr(embedded, "find_spec", lambda _name: None)
 
@@ -20,7 +20,7 @@ def test_missing_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
         embedded.EmbeddedServer()
 
 
-def test_missing_libpython(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_libpython_names_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without the shared libpython the message names the Debian package."""
     origin = tmp_path / "pytriton" / "__init__.py"
     (origin.parent / "tritonserver" / "bin").mkdir(parents=True)
@@ -40,8 +40,8 @@ def test_missing_libpython(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     ],
     ids=["full", "absent"],
 )
-def test_no_shared_memory(monkeypatch: pytest.MonkeyPatch, statvfs: object, message: str) -> None:
-    """Without room in shared memory a model load would hang: it is said before the server starts."""
+def test_too_little_shared_memory_is_reported(monkeypatch: pytest.MonkeyPatch, statvfs: object, message: str) -> None:
+    """Without room in shared memory a model would hang while it loads, so this is reported before the server starts."""
     monkeypatch.setattr(embedded.Layout, "find", lambda: None)
     monkeypatch.setattr(os, "statvfs", statvfs)
 
@@ -57,8 +57,10 @@ def test_no_shared_memory(monkeypatch: pytest.MonkeyPatch, statvfs: object, mess
     ],
     ids=["port in use", "killed"],
 )
-def test_server_that_does_not_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str, message: str) -> None:
-    """A server that ends before it is ready is an error with the end of its log, and leaves nothing behind."""
+def test_a_server_that_does_not_start_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str, message: str
+) -> None:
+    """The error has the end of its log, and nothing is left behind."""
     binary = tmp_path / "tritonserver"
     binary.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     binary.chmod(0o755)
@@ -80,7 +82,7 @@ def _made(folder: Path) -> Path:
 
 
 def test_leftovers_of_dead_runs_are_swept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Folders and shared memory that carry the id of a dead process go; those of a live one stay."""
+    """Folders and shared memory with the id of a dead process are removed; those of a live process stay."""
     dead, live = 2**22 + 1, os.getpid()  # above the kernel's largest process id
     for owner in (dead, live):
         (tmp_path / f"batchproof-triton-{owner}-abc").mkdir()

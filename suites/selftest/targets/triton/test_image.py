@@ -1,4 +1,4 @@
-"""`batchproof image build`, as far as no engine is needed: which base, which files, and what the engine is told."""
+"""`batchproof image build`, as far as no engine is needed: the base, the files, and what the engine gets."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ LDD = """/usr/bin/bash:
         ("host", "bookworm", True, ("host", "")),
     ],
 )
-def test_base(base: str, suite: str, installed: bool, found: tuple[str, str]) -> None:
-    """A distribution's system where it can be had and its numpy will do; else this machine's."""
+def test_the_base_is_the_distributions_if_it_will_do(base: str, suite: str, installed: bool, found: tuple[str, str]) -> None:
+    """The distribution's system is used if it can be had and its numpy will do; otherwise this machine's is."""
     assert image.chosen(base, suite, installed) == found
 
 
@@ -46,8 +46,8 @@ def test_base(base: str, suite: str, installed: bool, found: tuple[str, str]) ->
     ("suite", "installed", "message"),
     [("bookworm", False, "apt install mmdebstrap"), ("trixie", True, "'trixie' is not one of bookworm, jammy, noble")],
 )
-def test_base_that_cannot_be_had(suite: str, installed: bool, message: str) -> None:
-    """A base that was asked for is not silently replaced by another."""
+def test_a_base_that_was_asked_for_is_not_replaced(suite: str, installed: bool, message: str) -> None:
+    """If it cannot be had, that is an error."""
     with pytest.raises(TargetError, match=f"{message}.*--base host"):
         image.chosen("mmdebstrap", suite, installed)
 
@@ -71,26 +71,26 @@ def test_base_that_cannot_be_had(suite: str, installed: bool, message: str) -> N
         ("dev/null", False),
     ],
 )
-def test_what_is_kept(name: str, kept: bool) -> None:
-    """What the server runs with is kept; documents, translations, caches and tests are not."""
+def test_only_what_the_server_needs_is_kept(name: str, kept: bool) -> None:
+    """Documents, translations, caches and tests are left out."""
     assert rootfs.kept(name) is kept
 
 
-def test_libraries() -> None:
-    """The loader and what it found; neither what it has not found nor what is no file."""
+def test_the_loader_and_its_libraries_are_found() -> None:
+    """Libraries that were not found, or are not files, are left out."""
     assert rootfs.parse_ldd(LDD) == [Path("/lib/x86_64-linux-gnu/libtinfo.so.6"), Path("/lib64/ld-linux-x86-64.so.2")]
 
 
-def test_command() -> None:
-    """The smallest system of a suite, with its Python as a program and as a library, and its numpy."""
+def test_the_base_is_as_small_as_possible() -> None:
+    """It is the smallest system of a suite, with Python as a program and as a library, and numpy."""
     assert rootfs.mmdebstrap("bookworm", Path("/x/base.tar")) == [
         "mmdebstrap", "--variant=minbase", "--include=python3,python3-numpy,libpython3.11", "--quiet",
         "bookworm", "/x/base.tar",
     ]
 
 
-def test_root_file_system(tmp_path: Path) -> None:
-    """A base is copied without what is superfluous, the server of one Python version is put on top, and nothing is twice."""
+def test_the_root_file_system_has_nothing_twice(tmp_path: Path) -> None:
+    """A base is copied without what is superfluous, and the server for one Python version is added."""
     wheel, libraries = tmp_path / "tritonserver", tmp_path / "libs"
     stub = "triton_python_backend_stub"
     for name in ("bin/tritonserver", "caches/local/c.so", "backends/python/b.so", f"backends/python/{stub}",
@@ -127,8 +127,8 @@ def test_root_file_system(tmp_path: Path) -> None:
     ("answer", "refusal"),
     [('{"status":"sha256:ab"}\r\n', ""), ('{"status":"x"}\n{"errorDetail":{},"error":"no space"}\n', "no space"), ("", "")],
 )
-def test_refusal(answer: str, refusal: str) -> None:
-    """The engine's lines tell whether it took the image."""
+def test_a_refused_image_is_an_error(answer: str, refusal: str) -> None:
+    """The engine's lines say whether it accepted the image."""
     assert image.refusal(answer) == refusal
 
 
@@ -136,8 +136,10 @@ def test_refusal(answer: str, refusal: str) -> None:
     ("tag", "repository", "version"),
     [("batchproof-triton:2.51.0", "batchproof-triton", "2.51.0"), ("host:5000/t", "host:5000/t", "latest")],
 )
-def test_import(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tag: str, repository: str, version: str) -> None:
-    """The engine is told the name, the environment and the entry point; the image of that name that we made before goes."""
+def test_the_image_replaces_the_last_one_of_its_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tag: str, repository: str, version: str
+) -> None:
+    """The engine gets the name, the environment and the entry point; our earlier image of that name is removed."""
     told: dict[str, Any] = {}
     removed: list[str] = []
     before = SimpleNamespace(id="sha256:old", labels={image.LABEL: "x"})
@@ -155,14 +157,14 @@ def test_import(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tag: str, repos
     assert removed == ["sha256:old"]
 
 
-def test_program_that_fails() -> None:
-    """A program that ends badly is an error with the end of what it said."""
+def test_a_program_that_fails_is_quoted() -> None:
+    """The error has the end of its output."""
     with pytest.raises(TargetError, match=r"(?s)python\S* ended with status 3; or use --base host:.*no mirror"):
         image._run([sys.executable, "-c", "import sys; print('no mirror'); sys.exit(3)"])
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_live_line(terminal: bool) -> None:
+def test_the_live_line_shows_bytes_on_a_terminal(terminal: bool) -> None:
     """On a terminal there is a bar of bytes; elsewhere each new thing is one line."""
     out = io.StringIO()
     line = LiveLine(Console(file=out, force_terminal=terminal, width=100))

@@ -1,4 +1,4 @@
-"""Triton's metrics under test: read as Prometheus writes them, and one message where something else answers."""
+"""Triton's metrics under test: they are read as Prometheus writes them, and anything else is refused in one message."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ nv_cpu_utilization 0.25
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers with a text."""
+    """Answer with a text."""
 
     text: ClassVar[str] = TEXT
 
@@ -45,7 +45,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def metrics() -> Iterator[Metrics]:
-    """Metrics of a server that is not a Triton."""
+    """Serve the metrics of a server that is not a Triton."""
     server = HTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
@@ -58,19 +58,19 @@ def metrics() -> Iterator[Metrics]:
 
 
 @pytest.mark.parametrize(("model", "count"), [("bp_8", 3), ("bp_8_more", 7), ('a "quoted" {name}', 2), ("bp", 0)])
-def test_the_gauge_is_that_of_the_model(metrics: Metrics, model: str, count: int) -> None:
-    """A model has its own count, also where its name begins like another's, and 0 where it has no line."""
+def test_the_gauge_belongs_to_the_model(metrics: Metrics, model: str, count: int) -> None:
+    """A model has its own count, even if another model's name begins like its own, and 0 if it has no line."""
     assert metrics.pending(model) == count
 
 
 def test_failures_are_counted_by_reason(metrics: Metrics) -> None:
-    """Triton's reasons have our words; those without one are left out."""
+    """Triton's reasons are mapped to our words; those without one are left out."""
     assert metrics.failures("bp_8") == {"expired": 4, "cancelled": 0, "failed": 1}
     assert metrics.failures("bp_8_more") == {"expired": 0, "cancelled": 5, "failed": 0}
 
 
 def test_what_is_not_a_metric_is_refused(metrics: Metrics, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line that cannot be read is one message that names the address."""
+    """A line that cannot be read is one message, which names the address."""
     monkeypatch.setattr(Handler, "text", 'nv_inference_pending_request_count{model="bp_8} three\n')
 
     with pytest.raises(TargetError, match=r"http://127.0.0.1:\d+/metrics does not answer with Prometheus metrics"):
@@ -78,6 +78,6 @@ def test_what_is_not_a_metric_is_refused(metrics: Metrics, monkeypatch: pytest.M
 
 
 def test_no_metrics_says_how_to_name_the_port() -> None:
-    """Where nothing listens, the message says which option is missing."""
+    """If no server listens, the message says which option is missing."""
     with pytest.raises(TargetError, match=r"no metrics at http://127.0.0.1:1/metrics .*: name .*\?metrics=PORT"):
         Metrics("127.0.0.1:1").pending("bp_8")

@@ -1,4 +1,4 @@
-"""The witness: what a payload asks for travels whole, and servers and simulations say the same of the same batch."""
+"""The witness: a payload arrives complete, and servers and simulations report the same for the same batch."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TIMES = [INFO.index(name) for name in ("enter_ns", "exit_ns")]
 
 @settings(max_examples=50, database=None, deadline=None)
 @given(PAYLOADS, INTS, INTS)
-def test_a_payload_travels_whole(payload: Payload, serial: int, hold: int) -> None:
+def test_a_payload_arrives_complete(payload: Payload, serial: int, hold: int) -> None:
     """Every field comes out of the tensor as it went in, and the rows are numbered."""
     tensor = encode(Head(serial, hold, payload))
 
@@ -43,13 +43,13 @@ def test_a_payload_travels_whole(payload: Payload, serial: int, hold: int) -> No
 
 @pytest.mark.parametrize("record", [Send, Sent, Request])
 def test_no_record_repeats_a_field_of_the_payload(record: Any) -> None:
-    """A request's fields are written once: what embeds a payload has none of them itself."""
+    """A request's fields are written once: a record that embeds a payload has none of them itself."""
     assert {one.name for one in fields(record)} & {one.name for one in fields(Payload)} == set()
     assert "payload" in {one.name for one in fields(record)}
 
 
 def test_the_work_of_a_batch_is_the_most_that_a_request_asks_for() -> None:
-    """In all its rows; a gate holds for everybody, and one poisoned request fails all."""
+    """The maximum over all rows counts. A gate holds every request, and one poisoned request fails them all."""
     payloads = Payload(rows=2, work_ns=5, row_work_ns=10), Payload(rows=3, work_ns=40), Payload(fail=True)
     tensors = [encode(Head(serial, 7 * serial, payload)) for serial, payload in enumerate(payloads)]
 
@@ -66,7 +66,7 @@ def test_the_work_of_a_batch_is_the_most_that_a_request_asks_for() -> None:
     ("columns", "given", "own"),
     [(0, None, True), (2, (1, 2), True), (2, None, False), (0, (1, 2), False), (2, (1, 3), False)],
 )
-def test_a_second_tensor_is_its_requests_own(columns: int, given: tuple[int, int] | None, own: bool) -> None:
+def test_a_second_tensor_belongs_to_its_request(columns: int, given: tuple[int, int] | None, own: bool) -> None:
     """One that is missing, of another shape or of another request is named."""
     tensor = encode(Head(7, 0, Payload(extra=columns)))
     extra = None if given is None else np.full(given, 7, dtype=np.int64)
@@ -79,8 +79,8 @@ def test_a_second_tensor_is_its_requests_own(columns: int, given: tuple[int, int
             testimony.infos(5, [tensor], [extra])
 
 
-def test_a_server_and_a_simulation_say_the_same() -> None:
-    """But for the moments: one function says it, whoever keeps the time."""
+def test_a_server_and_a_simulation_report_the_same() -> None:
+    """They differ only in time: one function reports, whoever keeps the time."""
     config = BatcherConfig(max_batch_size=4)
     requests = [Request(f"r{i}", i, Payload(rows=i, work_ns=MS, nonce=99)) for i in (1, 2)]
     said = []
@@ -102,7 +102,7 @@ def _timeless(info: Any) -> list[list[int]]:
 
 
 def test_a_poisoned_batch_fails_in_both() -> None:
-    """And is refused as failed."""
+    """It is refused as failed."""
     for target in (ReferenceTarget(), VirtualTarget()):
         deployed = full(target).deploy(BatcherConfig())
         future = deployed.submit(Request("r0", 1, Payload(fail=True)))
@@ -114,7 +114,7 @@ def test_a_poisoned_batch_fails_in_both() -> None:
         assert refused.value.kind is Kind.FAILED
 
 
-def test_the_log_is_on_disk_when_the_answer_is_there(tmp_path: Path) -> None:
+def test_the_log_is_on_disk_before_the_answer_returns(tmp_path: Path) -> None:
     """Each execution writes two lines."""
     witness = Witness(tmp_path, 3)
     witness.execute([Request("r0", 1).tensor()])
@@ -146,7 +146,7 @@ print(sent.payload.tokens, sent.answered_ns - sent.sent_ns, sent.echoed, "tokens
 
 
 def test_a_new_field_is_a_line_in_the_payload_and_a_line_in_the_witness(tmp_path: Path) -> None:
-    """A token budget: scripts send it, the witness acts on it, timelines and files keep it; no other file knows of it."""
+    """Scripts send a token budget, the witness acts on it, timelines and files keep it, and no other file knows of it."""
     source = Path(probe.__file__).read_text(encoding="utf-8")
     field = ("    nonce: int = 0\n", "    tokens: int = 0\n")
     for line, more in (field, ("payload.row_work_ns * rows", " + 7 * payload.tokens")):
