@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from batchproof.host.awake import kept
+from batchproof.host.awake import kept_awake
 from batchproof.load.hdr import MissingPackage, encoded
 from batchproof.reports.formats.bench import BenchWriter
 from batchproof.reports.formats.jsonl import prepared
@@ -32,7 +32,7 @@ class Record:
             (folder / SAMPLES).mkdir()
             for derived in ("bench.md", "server.log"):
                 (folder / derived).unlink(missing_ok=True)
-        self.writer = BenchWriter(folder, awake=kept())
+        self.writer = BenchWriter(folder, awake=kept_awake())
 
     def measurement(
         self, name: str, question: str, word: str, seconds: float, result: Result, tables: Iterable[Table]

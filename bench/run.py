@@ -25,7 +25,7 @@ from batchproof.bench.tables.table import Table
 from batchproof.bench.view import View
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.announce import heard_by
-from batchproof.host.awake import kept
+from batchproof.host.awake import kept_awake
 from batchproof.load.workload import WORKS, Skipped, Unmeasured, Work
 from batchproof.reports import ReportError
 from batchproof.reports import bench_markdown as document
@@ -88,7 +88,7 @@ class Options:
             "--seed": self.seed,
         }
         words = [word for name, value in given.items() if value for word in (name, str(value))]
-        flags = [*["--quick"] * self.quick, *["--awake"] * kept()]
+        flags = [*["--quick"] * self.quick, *["--awake"] * kept_awake()]
         return shlex.join(["batchproof", "bench", "--target", self.target, *flags, *words])
 
 

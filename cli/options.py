@@ -59,11 +59,11 @@ def with_image(target: str, image: str) -> str:
 
 def _keep_awake(context: typer.Context, asked: bool) -> bool:
     if asked:
-        from batchproof.host.awake import Unable, awake
+        from batchproof.host.awake import CannotKeepAwake, awake
 
         try:
             context.with_resource(awake())
-        except Unable as why:
+        except CannotKeepAwake as why:
             end(refuse(why, ExitStatus.MISUSE))
     return asked
 

@@ -150,14 +150,14 @@ def _report(names: Sequence[str], case: Case, apart: Divergence, lines: Sequence
     import json
     import shutil
 
-    from batchproof.reports.picture import LEGEND, beside
+    from batchproof.reports.picture import LEGEND, side_by_side
 
     width = shutil.get_terminal_size((150, 24)).columns
     print(f"DIFFERENT  {apart.where}")
     label = max(map(len, names))
     print(f"  {names[0]:<{label}}  {apart.one}\n  {names[1]:<{label}}  {apart.other}\n")
     print(f"  config    {json.dumps(case.config.facts())}\n")
-    print(beside([(name, line.to_json()) for name, line in zip(names, lines, strict=True)], width))
+    print(side_by_side([(name, line.to_json()) for name, line in zip(names, lines, strict=True)], width))
     print(f"\n{LEGEND}")
     save.mkdir(parents=True, exist_ok=True)
     (save / "case.json").write_text(json.dumps(case.to_json(), indent=2), encoding="utf-8")

@@ -140,13 +140,13 @@ def simulator_speed(
 @lab.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def awake(command: Annotated[list[str], typer.Argument(help="The command and its arguments.")]) -> None:
     """Run a command while a virtual machine's processors are kept awake, and exit with its status."""
-    from batchproof.host.awake import Unable, run_awake
+    from batchproof.host.awake import CannotKeepAwake, run_awake
 
     try:
         raise typer.Exit(run_awake(command))
     except OSError as error:
         _refuse(f"cannot run {command[0]}: {error.strerror}", ExitStatus.MISUSE)
-    except Unable as why:
+    except CannotKeepAwake as why:
         _refuse(str(why), ExitStatus.MISUSE)
 
 

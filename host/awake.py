@@ -26,7 +26,7 @@ KEPT = "BATCHPROOF_AWAKE"  # set while they are awake; reports say so in their h
 SPINNER = Path(__file__).with_name("spinner.py")
 
 
-class Unable(Exception):
+class CannotKeepAwake(Exception):
     """This system has no SCHED_IDLE; the message says so."""
 
 
@@ -34,10 +34,10 @@ class Unable(Exception):
 def awake() -> Iterator[list[int]]:
     """Start a spinner on each processor that this process may use, and yield their ids; they end with this process.
 
-    Unable where the system has no SCHED_IDLE.
+    CannotKeepAwake where the system has no SCHED_IDLE.
     """
     if not hasattr(os, "SCHED_IDLE"):
-        raise Unable("keeping processors awake needs the SCHED_IDLE of Linux: leave out --awake")
+        raise CannotKeepAwake("keeping processors awake needs the SCHED_IDLE of Linux: leave out --awake")
     python = [sys.executable, "-S", "-E"]
     command = [*python, guard.__file__, str(os.getpid()), *python, str(SPINNER)]
     spinners = [subprocess.Popen([*command, str(core)]) for core in sorted(os.sched_getaffinity(0))]
@@ -52,7 +52,7 @@ def awake() -> Iterator[list[int]]:
             one.wait()
 
 
-def kept() -> bool:
+def kept_awake() -> bool:
     """Return whether this process, or one that has started it, keeps the processors awake."""
     return KEPT in os.environ
 
@@ -61,7 +61,7 @@ def run_awake(command: Sequence[str]) -> int:
     """Run a command while the processors are kept awake; return its exit status, or 128 + N if signal N ended it.
 
     The command receives Ctrl-C itself and ends in its own way; SIGTERM is passed on to it. Call this on the main thread.
-    OSError if the command cannot be started; Unable where the system has no SCHED_IDLE.
+    OSError if the command cannot be started; CannotKeepAwake where the system has no SCHED_IDLE.
     """
     with awake():
         process = subprocess.Popen(command)

@@ -77,14 +77,14 @@ class Stalls:
 
 
 @functools.cache
-def _of(_process: int) -> Stalls:
+def _started_for(_process: int) -> Stalls:
     return Stalls()
 
 
 def stalls() -> Stalls:
     """Return the stalls of this process; start another ticker if the last one has ended."""
-    found = _of(os.getpid())
+    found = _started_for(os.getpid())
     if not found.alive():
-        _of.cache_clear()
-        found = _of(os.getpid())
+        _started_for.cache_clear()
+        found = _started_for(os.getpid())
     return found

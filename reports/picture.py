@@ -67,7 +67,7 @@ def draw(timeline: Mapping[str, Any], width: int = 100, most: int = 16, span_ns:
     return "\n".join([*rows, *(note for holds, note in notes if not holds)])
 
 
-def beside(pictures: Sequence[tuple[str, Mapping[str, Any]]], width: int, most: int = 30) -> str:
+def side_by_side(pictures: Sequence[tuple[str, Mapping[str, Any]]], width: int, most: int = 30) -> str:
     """Return the pictures of several timelines, each under its title, side by side; below each other where too narrow."""
     each = (width - 3 * (len(pictures) - 1)) // len(pictures)
     if each < _LEAST_WIDTH:

@@ -22,7 +22,7 @@ from batchproof.bench.tune.tune import Tuning
 from batchproof.bench.tune.tune import measure as measure_tuning
 from batchproof.bench.tune.verification import Objective
 from batchproof.exit_status import ExitStatus, refuse
-from batchproof.host.awake import kept
+from batchproof.host.awake import kept_awake
 from batchproof.load.schedule import ScheduleError
 from batchproof.load.workload import MS, WORKS
 
@@ -87,7 +87,7 @@ class TuneOptions:
             "--seed": self.seed,
         }
         words = [word for name, value in given.items() if value for word in (name, str(value))]
-        flags = [*["--quick"] * self.quick, *["--awake"] * kept()]
+        flags = [*["--quick"] * self.quick, *["--awake"] * kept_awake()]
         return shlex.join(["batchproof", "tune", "--target", self.target, *flags, *words])
 
 

@@ -8,12 +8,15 @@ from batchproof.reference_batcher import BatcherConfig
 
 CONFIG = BatcherConfig(max_batch_size=8)
 SINGLE = BatcherConfig(max_batch_size=1)
-CLIENTS = 16  # with as many as fit into a batch, half of them wait while the others are served: 2 x keeps batches full
-LONE_NS = 25 * MS  # from one lone request to the next: whatever follows a batch is over by then
+CLIENTS = 16  # twice a batch: one half waits while the other is served, so every batch is full
+LONE_NS = 25 * MS  # from one lone request to the next: everything after a batch has ended by then
 
 
 def rounds(loads: Loads, *, rows: bool) -> Iterator[Slice]:
-    """rows: the target accepts requests of several rows, so that a full batch can be one request."""
+    """Run the rounds and yield their slices.
+
+    rows: the target accepts requests of several rows, so that a full batch can be one request.
+    """
     model = loads.model(CONFIG)
     loads.closed("warm-up", model, CLIENTS, 2 * CLIENTS)
     for _ in range(6 if loads.simulated else 9):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ROOT = Path(str(files("batchproof")))
 # Each room, bottom to top, and the rooms that it may import. A room within a room has a line of its own. What is not in this
 # table is not allowed, and a line that no import needs is an error too.
-# (suites import whatever they like, and nobody imports them; what judges a target does not lean on what judges the suite)
+# (suites may import anything, and no room imports them; what judges a target does not depend on what judges the suite)
 TO_LOAD = {"exit_status", "host", "load", "reference_batcher", "reports", "stats", "targets"}
 ARROWS: dict[str, set[str]] = {
     "exit_status": set(),

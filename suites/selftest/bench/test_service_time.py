@@ -24,7 +24,7 @@ def test_larger_batches_are_left_out_where_they_would_take_too_long() -> None:
 
     assert [one.rows for one in timed] == [1, 2, 4]
     assert max(asked) == 4
-    assert {len(one.inside_ns) for one in timed} == {2}  # 0.7 s a round, two of them were the warm-up
+    assert {len(one.inside_ns) for one in timed} == {2}  # 0.7 s a round, and the first two rounds were the warm-up
 
 
 def test_uncertain_times_are_taken_again(bench: Callable[..., Bench]) -> None:

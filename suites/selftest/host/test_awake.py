@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from batchproof.cli import app
-from batchproof.host.awake import awake, kept
+from batchproof.host.awake import awake, kept_awake
 
 
 def test_processors_are_awake_only_inside():
@@ -22,9 +22,9 @@ def test_processors_are_awake_only_inside():
         policies = {os.sched_getscheduler(pid) for pid in spinners}
 
         asked = [path.read_text().split()[-1] for pid in spinners if (path := Path(f"/proc/{pid}/autogroup")).exists()]
-        assert kept()
+        assert kept_awake()
 
-    assert not kept()
+    assert not kept_awake()
     assert policies == {os.SCHED_IDLE}
     assert set(asked) <= {"19"}, "a server in a session of its own would share its processors with them"
     assert len(spinners) == len(os.sched_getaffinity(0))

@@ -101,7 +101,7 @@ def test_a_closed_loop_lasts_as_long_as_it_should():
         closed_loop(answers_at_once, clock, 2, wait_ns=S)
 
 
-def test_what_gets_no_answer_is_not_waited_for_for_ever():
+def test_a_missing_answer_is_waited_for_only_so_long():
     clock = VirtualClock()
     run = open_loop(lambda _: Future(), clock, constant(100, 1), wait_ns=2 * S)
     assert clock.now_ns() == 3 * S
@@ -218,7 +218,7 @@ def test_a_closed_loop_is_not_recursive():
     assert closed_loop(in_fours, HostClock(), 4, wait_ns=10 * S, requests=5000).samples.outcomes() == {"answered": 5000}
 
 
-def test_an_issuer_that_breaks_is_heard():
+def test_an_issuer_that_breaks_raises():
     def broken(_number: int) -> Any:
         raise SystemExit("broken")
 
@@ -226,7 +226,7 @@ def test_an_issuer_that_breaks_is_heard():
         open_loop(broken, HostClock(), constant(100, 0.05), wait_ns=S)
 
 
-def test_a_generator_in_a_process_of_its_own():
+def test_a_generator_runs_in_a_process_of_its_own():
     numbers = []
 
     def submit(number: int) -> Future[int]:

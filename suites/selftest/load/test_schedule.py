@@ -18,7 +18,7 @@ KS_01 = 1.95  # Kolmogorov's distribution: sqrt(n) * D is above it once in a tho
 SIGMAS = 3.3  # a normal value is beyond it once in a thousand
 
 
-def test_the_issue_s_example_reads():
+def test_a_spec_is_parsed_into_a_schedule():
     schedule = parse("poisson:rate=2000,seconds=5,seed=7")
     assert (schedule.spec, schedule.seconds) == ("poisson:rate=2000,seconds=5,seed=7", 5)
     assert schedule.rate == schedule.count / 5
@@ -93,7 +93,7 @@ def test_bursts_are_dispersed_as_theory_says():
     assert abs(schedule.rate / 1000 - 1) < SIGMAS * math.sqrt(expected / 2_000_000)
 
 
-def test_a_day_has_its_hours():
+def test_the_rate_follows_the_hours_of_a_day():
     schedule = diurnal(10_000, 24, 5, depth=0.9)
     hours = np.bincount((schedule.due_ns // S).astype(int), minlength=24)
     edges = np.arange(25)
@@ -103,7 +103,7 @@ def test_a_day_has_its_hours():
     assert hours[12] > 10 * hours[0]
 
 
-def test_constant_is_constant():
+def test_constant_gaps_are_equal():
     assert constant(1000, 0.005).due_ns.tolist() == [0, MS, 2 * MS, 3 * MS, 4 * MS]
 
 

@@ -42,7 +42,7 @@ def test_what_makes_a_run_invalid(run, asked, seen, reason):
     (late_by(0.005, 5 * MS), Asked(), Seen()),
     (late_by(0.5, 150_000), Asked(1000 * MS), Seen()),
 ])
-def test_what_does_not(run, asked, seen):
+def test_what_does_not_make_a_run_invalid(run, asked, seen):
     assert judge(run, asked, seen, end_ns=END, wait_ns=WAIT).valid
 
 

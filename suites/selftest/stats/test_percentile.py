@@ -34,7 +34,7 @@ def test_a_percentile_of_nothing_is_refused():
         percentile(np.array([1]), 101)
 
 
-def test_so_many_requests_a_percentile_needs():
+def test_a_percentile_needs_enough_requests():
     assert [fewest(percent) for percent in (50, 90, 99, 99.9)] == [7, 44, 459, 4603]
 
 

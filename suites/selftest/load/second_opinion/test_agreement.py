@@ -34,7 +34,7 @@ def test_children_die_with_us() -> None:
     child = int(parent.stdout.readline())
     deadline = time.monotonic() + 20
     while Path(f"/proc/{child}/comm").read_text().strip() != "sleep" and time.monotonic() < deadline:
-        time.sleep(0.01)  # until then it may not have asked to be told of our end
+        time.sleep(0.01)  # before that it may not yet have asked for a signal at our end
     parent.kill()
     parent.communicate()
     while Path(f"/proc/{child}").exists() and "Z" not in Path(f"/proc/{child}/stat").read_text().split()[2]:
