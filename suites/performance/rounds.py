@@ -19,8 +19,11 @@ def rounds(loads: Loads, *, rows: bool) -> Iterator[Slice]:
     """
     model = loads.model(CONFIG)
     loads.closed("warm-up", model, CLIENTS, 2 * CLIENTS)
-    for _ in range(6 if loads.simulated else 9):
+
+    def one() -> Iterator[Slice]:
         yield loads.closed("naive", model, 1, 10)
         if rows:
             yield from loads.open(Part("full", model, every(LONE_NS, 7), rows=CONFIG.max_batch_size))
         yield loads.closed("batched", model, CLIENTS, 10 * CLIENTS)
+
+    yield from loads.rounds(one, 6, 9)

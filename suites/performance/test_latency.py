@@ -1,6 +1,7 @@
 """Latency below saturation: what batching costs a lone request, and what the simulation predicts for the same arrivals."""
 
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
@@ -15,7 +16,7 @@ DELAYED = BatcherConfig(max_batch_size=8, max_queue_delay_ns=20 * MS)
 NAMES = {SINGLE: "single", CONFIG: "no delay", DELAYED: "delay"}
 RHO, SECONDS = 0.6, 0.6
 CAPACITY = 8e9 / (SLOW.base_ns + 8 * SLOW.row_ns)
-APART_NS = 60 * MS
+APART_NS = 45 * MS
 
 
 @pytest.mark.rule("PERF-DELAY-001")
@@ -23,31 +24,29 @@ APART_NS = 60 * MS
 def test_batching_costs_the_delay(loads, judge):
     """A lone request takes at most the queue delay longer than without batching, and no longer without a delay"""
 
-    def lone():
-        for config, model in loads.turns(tuple(NAMES), 4 if loads.simulated else 5):
-            delay_ns = config.max_queue_delay_ns
-            (measured,) = loads.open(Part(NAMES[config], model, every(LONE_NS + delay_ns, 7)))
-            yield replace(measured, max_queue_delay_ns=delay_ns)
+    def lone(config, model):
+        delay_ns = config.max_queue_delay_ns
+        (measured,) = loads.open(Part(NAMES[config], model, every(LONE_NS + delay_ns, 7)))
+        return replace(measured, max_queue_delay_ns=delay_ns)
 
-    judge(loads.trial(lone()))
+    judge(loads.trial(loads.turns(tuple(NAMES), lone, 4, 7)))
 
 
 @pytest.mark.rule("PERF-ORACLE-001")
 @pytest.mark.models(CONFIG)
 def test_as_fast_as_simulated(loads, judge, seed):
     """At 0.6 of its capacity, a batcher's mean latency is at most 1.15 times that of the simulated schedule"""
+    model, numbers = loads.model(CONFIG, work=SLOW), count()
 
     def arrivals():
-        model = loads.model(CONFIG, work=SLOW)
-        for number in range(4 if loads.simulated else 5):
-            due_ns = poisson(RHO * CAPACITY, SECONDS, seed() * 100 + number, exact=True).due_ns
-            one, full, measured = loads.open(
-                Part("one", model, every(APART_NS, 4)),
-                Part("full", model, every(APART_NS, 4, 4 * APART_NS), rows=8),
-                Part("arrivals", model, 9 * APART_NS + due_ns),
-            )
-            curve = Curve((1, 8), (max(1, one.p50_ns), max(1, full.p50_ns)))
-            simulated_ns = simulate(CONFIG, due_ns, curve.table(8)).latency_ns
-            yield from (one, full, replace(measured, simulated_mean_ns=round(simulated_ns.mean())))
+        due_ns = poisson(RHO * CAPACITY, SECONDS, seed() * 100 + next(numbers), exact=True).due_ns
+        one, full, measured = loads.open(
+            Part("one", model, every(APART_NS, 4)),
+            Part("full", model, every(APART_NS, 4, 4 * APART_NS), rows=8),
+            Part("arrivals", model, 9 * APART_NS + due_ns),
+        )
+        curve = Curve((1, 8), (max(1, one.p50_ns), max(1, full.p50_ns)))
+        simulated_ns = simulate(CONFIG, due_ns, curve.table(8)).latency_ns
+        return one, full, replace(measured, simulated_mean_ns=round(simulated_ns.mean()))
 
-    judge(loads.trial(arrivals(), SLOW))
+    judge(loads.trial(loads.rounds(arrivals, 4, 7), SLOW))

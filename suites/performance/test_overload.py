@@ -8,8 +8,9 @@ from batchproof.reference_batcher import BatcherConfig
 from batchproof.suites.performance.rounds import CONFIG, LONE_NS, SINGLE
 
 LIMITED = BatcherConfig(max_batch_size=8, max_queue_size=16)
-APART_NS = 60 * MS
+APART_NS = 45 * MS
 FULL_NS, ONE_NS = SLOW.base_ns + 8 * SLOW.row_ns, SLOW.base_ns + SLOW.row_ns
+LONE = 9  # requests before the spike, and as many in it: its own take 25.5 ms each, longer than these are apart
 SPIKE = 16 * 14  # requests: in the time of 14 full batches, twice as many as fit
 BEGINS_NS = 9 * APART_NS
 ENDS_NS = BEGINS_NS + 14 * FULL_NS
@@ -19,18 +20,17 @@ ENDS_NS = BEGINS_NS + 14 * FULL_NS
 @pytest.mark.models(LIMITED)
 def test_overload_is_survived(loads, judge):
     """At twice its capacity a batcher serves 0.8 of it, refuses the rest at once, and is as quick again afterwards"""
+    model = loads.model(LIMITED, work=SLOW)
 
-    def rounds():
-        model = loads.model(LIMITED, work=SLOW)
-        for _ in range(4 if loads.simulated else 5):
-            yield from loads.open(
-                Part("full", model, every(APART_NS, 4), rows=8),
-                Part("before", model, every(APART_NS, 4, 4 * APART_NS)),
-                Part("spike", model, every(FULL_NS // 16, SPIKE, BEGINS_NS), window_ns=(BEGINS_NS + 2 * FULL_NS, ENDS_NS)),
-                Part("after", model, every(APART_NS, 4, ENDS_NS + 4 * FULL_NS)),
-            )
+    def spiked():
+        return loads.open(
+            Part("full", model, every(APART_NS, 4), rows=8),
+            Part("before", model, every(APART_NS, 4, 4 * APART_NS)),
+            Part("spike", model, every(FULL_NS // 16, SPIKE, BEGINS_NS), window_ns=(BEGINS_NS + 2 * FULL_NS, ENDS_NS)),
+            Part("after", model, every(APART_NS, 4, ENDS_NS + 4 * FULL_NS)),
+        )
 
-    judge(loads.trial(rounds(), SLOW))
+    judge(loads.trial(loads.rounds(spiked, 4, 7), SLOW))
 
 
 @pytest.mark.rule("PERF-ISOLATION-001")
@@ -42,13 +42,12 @@ def test_the_neighbour_is_spared(loads, judge):
     if not loads.side_by_side or other.deployment.inner is model.deployment.inner:
         raise NotObservable("the target serves one model at a time")
 
-    def rounds():
-        for _ in range(4 if loads.simulated else 5):
-            before, during, _ = loads.open(
-                Part("before", model, every(LONE_NS, 15)),
-                Part("during", model, every(LONE_NS, 15, 15 * LONE_NS)),
-                Part("spike", other, every(ONE_NS // 2, 16, 15 * LONE_NS - MS)),
-            )
-            yield from (before, during)
+    def neighbours():
+        before, during, _ = loads.open(
+            Part("before", model, every(LONE_NS, LONE)),
+            Part("during", model, every(LONE_NS, LONE, LONE * LONE_NS)),
+            Part("spike", other, every(ONE_NS // 2, LONE + 1, LONE * LONE_NS - MS)),
+        )
+        return before, during
 
-    judge(loads.trial(rounds()))
+    judge(loads.trial(loads.rounds(neighbours, 4, 7)))

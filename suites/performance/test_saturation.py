@@ -28,12 +28,11 @@ def test_limit_is_reached(saturated, judge):
 def test_larger_batches_pay(loads, judge):
     """The best of at least three values of max_batch_size serves at least 1.1 times as much as the smallest"""
 
-    def sizes():
-        for config, model in loads.turns(SIZES, 4 if loads.simulated else 6):
-            size = config.max_batch_size
-            yield replace(loads.closed(f"size {size}", model, 2 * size, 8 * size), max_batch_size=size)
+    def saturated(config, model):
+        size = config.max_batch_size
+        return replace(loads.closed(f"size {size}", model, 2 * size, 8 * size), max_batch_size=size)
 
-    judge(loads.trial(sizes()))
+    judge(loads.trial(loads.turns(SIZES, saturated, 4, 7)))
 
 
 @pytest.mark.rule("PERF-STEADY-001")
