@@ -15,6 +15,7 @@ PIXELS = 64
 
 
 @pytest.mark.rule("PERF-MODEL-001")
+@pytest.mark.imports("torch")
 def test_outputs_unchanged(judging, judge):
     """A torch model gives the same outputs in a batch as alone, within floating-point tolerance"""
     if not judging.target.serves_torch:

@@ -5,12 +5,13 @@ import pytest
 from batchproof.fixtures.driving.driver import NotObservable
 from batchproof.fixtures.loads import MS, SLOW, Part, every
 from batchproof.reference_batcher import BatcherConfig
-from batchproof.suites.performance.rounds import CONFIG, LONE_NS, SINGLE
+from batchproof.suites.performance.rounds import CONFIG, SINGLE
 
 LIMITED = BatcherConfig(max_batch_size=8, max_queue_size=16)
 APART_NS = 45 * MS
 FULL_NS, ONE_NS = SLOW.base_ns + 8 * SLOW.row_ns, SLOW.base_ns + SLOW.row_ns
-LONE = 9  # requests before the spike, and as many in it: its own take 25.5 ms each, longer than these are apart
+LONE, NEXT_NS = 15, 16 * MS  # requests before the spike, and as many during it; each takes half the time to the next one
+LASTS = 10  # requests of the spike: each takes 25.5 ms, so together they take longer than the others during it
 SPIKE = 16 * 14  # requests: in the time of 14 full batches, twice as many as fit
 BEGINS_NS = 9 * APART_NS
 ENDS_NS = BEGINS_NS + 14 * FULL_NS
@@ -44,9 +45,9 @@ def test_the_neighbour_is_spared(loads, judge):
 
     def neighbours():
         before, during, _ = loads.open(
-            Part("before", model, every(LONE_NS, LONE)),
-            Part("during", model, every(LONE_NS, LONE, LONE * LONE_NS)),
-            Part("spike", other, every(ONE_NS // 2, LONE + 1, LONE * LONE_NS - MS)),
+            Part("before", model, every(NEXT_NS, LONE)),
+            Part("during", model, every(NEXT_NS, LONE, LONE * NEXT_NS)),
+            Part("spike", other, every(ONE_NS // 2, LASTS, LONE * NEXT_NS - MS)),
         )
         return before, during
 
