@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from batchproof.exit_status import ExitStatus, refuse
-from batchproof.fixtures.driving.case import Case, CaseError, live
+from batchproof.fixtures.driving.case import Case, CaseError, run_case
 from batchproof.fixtures.driving.covering import gated_case
 from batchproof.fixtures.evidence.timeline import Sent, Timeline
 from batchproof.targets.protocol import Misuse, TargetError, Unsupported
@@ -140,7 +140,7 @@ def _parted(targets: Sequence[FullTarget], case: Case) -> tuple[Case, Divergence
 
 
 def _once(targets: Sequence[FullTarget], case: Case, *, simulated: bool) -> tuple[Divergence, list[Timeline]] | None:
-    lines = [live(target, case, count=simulated) for target in targets]
+    lines = [run_case(target, case, count=simulated) for target in targets]
     apart = divergence(*lines, exact=simulated)
     return (apart, lines) if apart else None
 

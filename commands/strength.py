@@ -14,7 +14,7 @@ from functools import cache
 
 from batchproof.commands.diff import divergence
 from batchproof.exit_status import ExitStatus
-from batchproof.fixtures.driving.case import Case, live
+from batchproof.fixtures.driving.case import Case, run_case
 from batchproof.fixtures.driving.covering import random_case
 from batchproof.fixtures.evidence.timeline import Timeline
 from batchproof.fixtures.judging.catalogue import select
@@ -60,7 +60,7 @@ def violations(seeds: range) -> list[tuple[int, str]]:
     """Return the seeds with which the original breaks a law, or the rig has a problem; each with what is wrong."""
     target, found = VirtualTarget(), []
     for seed in seeds:
-        timeline = live(target, schedule(seed), count=True)
+        timeline = run_case(target, schedule(seed), count=True)
         if what := broken_law(timeline) or "; ".join(timeline.problems):
             found.append((seed, what))
     return found
@@ -76,7 +76,7 @@ def _strength(name: str, schedules: int) -> Strength:
     by_difference, by_law, law = 0, 0, ""
     for seed in range(1, schedules + 1):
         try:
-            timeline = live(target, schedule(seed), count=True)
+            timeline = run_case(target, schedule(seed), count=True)
         except Exception as error:  # a mutant that breaks down has been noticed
             by_difference, by_law, law = by_difference or seed, by_law or seed, law or type(error).__name__
             break
@@ -91,7 +91,7 @@ def _strength(name: str, schedules: int) -> Strength:
 
 @cache
 def _original(seed: int) -> Timeline:
-    return live(VirtualTarget(), schedule(seed), count=True)
+    return run_case(VirtualTarget(), schedule(seed), count=True)
 
 
 def markdown(table: Sequence[Strength], schedules: int) -> str:

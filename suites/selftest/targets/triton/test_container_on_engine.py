@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from batchproof.fixtures.driving.case import Case, live
+from batchproof.fixtures.driving.case import Case, run_case
 from batchproof.fixtures.driving.script import Answered, Send
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.docker.engine import Engine, connect
@@ -156,7 +156,7 @@ def test_the_witness_works_in_a_container(target: OwnTriton) -> None:
     """Its clock is this host's if they share a kernel, and what the server says of a bad configuration comes back."""
     case = Case(BatcherConfig(max_batch_size=2), (Send("r0"), Answered(("r0",))))
 
-    timeline = live(target, case)
+    timeline = run_case(target, case)
 
     local = os.environ.get("DOCKER_HOST", "unix").startswith("unix")
     assert timeline.problems == ()

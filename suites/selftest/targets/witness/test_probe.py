@@ -132,14 +132,14 @@ spec = spec_from_file_location(name, sys.argv[1])
 sys.modules[name] = module_from_spec(spec)
 spec.loader.exec_module(sys.modules[name])
 
-from batchproof.fixtures.driving.case import Case, live
+from batchproof.fixtures.driving.case import Case, run_case
 from batchproof.fixtures.driving.script import Send
 from batchproof.fixtures.evidence.timeline import Timeline
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.virtual import VirtualTarget
 
 case = Case(BatcherConfig(), (Send("r0", tokens=5),))
-timeline = live(VirtualTarget(), Case.from_json(case.to_json()))
+timeline = run_case(VirtualTarget(), Case.from_json(case.to_json()))
 sent = Timeline.from_json(timeline.to_json())["r0"]
 print(sent.payload.tokens, sent.answered_ns - sent.sent_ns, sent.echoed, "tokens=5" in case.python())
 """
