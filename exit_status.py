@@ -51,7 +51,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "report": _and(ExitStatus.FAILED, ExitStatus.NOTHING, ExitStatus.INCONCLUSIVE),
         "witness": _and(ExitStatus.UNAVAILABLE),
         "image": _and(ExitStatus.UNAVAILABLE),
-        "new": _and(),
+        "new": _and(ExitStatus.UNAVAILABLE),
         "lab": tuple(ExitStatus),
     }
 )

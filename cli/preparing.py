@@ -13,7 +13,7 @@ from batchproof.exit_status import help_text
 
 news = typer.Typer(no_args_is_help=True, help="Write the skeleton of a rule or an adapter: see CONTRIBUTING.md.")
 app.add_typer(news, name="new")
-images = typer.Typer(no_args_is_help=True, help="Images for --target triton-docker.")
+images = typer.Typer(no_args_is_help=True, help="Build images for --target triton-docker.")
 app.add_typer(images, name="image")
 
 

@@ -27,7 +27,7 @@ Answer = Literal["PASS", "FAIL", "INCONCLUSIVE"]
 PASS: Answer = "PASS"  # noqa: S105
 FAIL: Answer = "FAIL"
 INCONCLUSIVE: Answer = "INCONCLUSIVE"
-STALLS = 3  # times what the host was late: so much of a miss may be the host's
+STALLS = 3  # times the lateness of the host: so much of a miss may be due to it
 
 
 @dataclass(frozen=True)

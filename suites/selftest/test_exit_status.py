@@ -30,7 +30,7 @@ def declared() -> dict[str, str]:
     found = {}
     for name, command in group.commands.items():  # type: ignore[attr-defined]
         inner = getattr(command, "commands", {"": command})
-        (found[name],) = {one.epilog for word, one in inner.items() if word != "awake"}  # it ends as what it runs does
+        (found[name],) = {one.epilog for word, one in inner.items() if word != "awake"}  # it passes on a status
     return found
 
 

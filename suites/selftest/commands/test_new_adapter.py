@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from batchproof.commands.new.adapter import SKELETON, new_adapter, print_new_adapter
-from batchproof.exit_status import ExitStatus
+from batchproof.exit_status import COMMANDS, ExitStatus
 
 SOURCE = Path(str(files("batchproof.commands.new") / "skeleton"))
 PAGE = Path(__file__).parents[3] / "docs" / "adapters.md"
@@ -68,4 +68,5 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "file").touch()
 
     assert print_new_adapter("mine", tmp_path / "file" / "inner") is ExitStatus.UNAVAILABLE
+    assert ExitStatus.UNAVAILABLE in COMMANDS["new"]
     assert f"cannot write {tmp_path}/file" in capsys.readouterr().err

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SAMPLE = {"DB-SIZE-005", "DB-DELAY-003", "DB-DELAY-005", "DB-ORDER-001", "DB-TIMEOUT-004", "DB-FAIL-002"}
 SLOW = "PERF-MODEL-001"  # runs a real model
-SHOWS_LATE = {"leaks": {"DB-*"}}  # wrong after so many batches as only the whole suite runs
+SHOWS_LATE = {"leaks": {"DB-*"}}  # wrong only after as many batches as the whole suite runs
 BY_ONE = Mutant("size-by-one", "one row more", "core", "size:", "size + 1:", ("DB-SIZE-001",), "a batch of 5 rows")
 
 
