@@ -56,7 +56,7 @@ def test_the_original_passes_everything() -> None:
 
 @pytest.mark.parametrize("name", mutants())
 def test_mutant_is_one_wrong_line(name: str) -> None:
-    """The line of a mutant is in its file exactly once, differs from the wrong one, and names what it kills."""
+    """The line of a mutant is in its file exactly once and differs from the wrong one; the mutant names its kills."""
     mutant = mutants()[name]
     source = (files("batchproof") / "reference_batcher" / f"{mutant.where}.py").read_text(encoding="utf-8")
 

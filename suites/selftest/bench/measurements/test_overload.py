@@ -35,8 +35,8 @@ def test_overtaken_requests_are_counted():
     assert overload.overtaken(by_hand([0, 1, 2], [5, 5, 9])) == 0
 
 
-def test_recovery_starts_at_the_first_of_50_fast_requests():
-    """A hand-made case: recovery is a fast median of 50 requests in a row, and it counts from the first of them."""
+def test_recovery_is_when_the_next_50_requests_have_a_fast_median():
+    """A hand-made case: recovery counts from the first of these 50, and a load that stays slow never recovers."""
     before = phases.Phase("before", 0, 0.1, 1000)
     slow = [20] * 30 + [1] * 120
     seen = by_hand(range(250), [at + 1 for at in range(100)] + [100 + at + slow[at] for at in range(150)])

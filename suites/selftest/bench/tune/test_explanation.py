@@ -11,6 +11,6 @@ def forecast(size: int, rate: float) -> Forecast:
 
 
 def test_why_the_highest_qps_was_not_chosen_although_it_holds() -> None:
-    """Its predicted rate is lower, or its prediction could not be confirmed; the explanation says which."""
+    """The explanation says that a lower rate is predicted for it, or that a higher prediction was not confirmed."""
     assert "the one chosen is predicted to hold more" in between(forecast(16, 96), forecast(32, 80))
     assert "predicted to hold more (99/s, the one chosen 96/s)" in between(forecast(16, 96), forecast(32, 99))

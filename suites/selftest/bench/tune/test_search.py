@@ -44,7 +44,7 @@ def test_an_island_of_rates_is_not_found():
 
 
 def test_a_search_ends_when_all_rates_hold_or_none_does():
-    """The search ends at the highest rate, or at the lowest."""
+    """It returns the highest rate if all hold, and 0 if none does."""
     assert highest(lambda _: True, 1000) == 1000
     assert highest(lambda _: False, 1000) == 0
 

@@ -49,7 +49,7 @@ def test_no_record_repeats_a_field_of_the_payload(record: Any) -> None:
 
 
 def test_the_work_of_a_batch_is_the_most_that_a_request_asks_for() -> None:
-    """The maximum over all rows counts. A gate holds every request, and one poisoned request fails them all."""
+    """It counts for all rows of the batch. The gate of any request holds the batch, and one poisoned request fails it."""
     payloads = Payload(rows=2, work_ns=5, row_work_ns=10), Payload(rows=3, work_ns=40), Payload(fail=True)
     tensors = [encode(Head(serial, 7 * serial, payload)) for serial, payload in enumerate(payloads)]
 
