@@ -163,7 +163,7 @@ def test_unusable_claims_are_refused(tmp_path: Path, text: Any, message: str) ->
         (ISSUE + ISSUE.replace("link", "url"), "issue 2 needs exactly the fields rule, target, "),
         (ISSUE.replace("a race", " "), "issue 1: 'reason' must be a non-empty string"),
         (ISSUE + "occurs = 'often'", "issue 1: 'occurs' is 'always' (the default) or 'sometimes'"),
-        (ISSUE.replace(">=2", "two"), "issue 1: 'two' is no version specifier such as >=2.51,<2.60"),
+        (ISSUE.replace(">=2", "two"), "issue 1: 'two' is not a version specifier such as >=2.51,<2.60"),
     ],
     ids=["missing", "malformed", "no tables", "unknown rule", "unknown field", "no reason", "how often", "no versions"],
 )
