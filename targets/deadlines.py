@@ -12,7 +12,7 @@ from types import FrameType
 from batchproof.targets.protocol import Misuse, TargetError
 
 PREFIX = "BATCHPROOF_"
-LIMITS_S = {
+TIMEOUTS_S = {
     "READY_S": 60.0,  # a server of ours, from its start until it is ready (a container has its option `ready`)
     "LOAD_S": 60.0,  # one model, from the call to load it until it is ready
     "WARM_UP_S": 30.0,  # the first answer of a model that is ready
@@ -26,11 +26,11 @@ class TooLate(TargetError):
     """What was asked for did not come in time."""
 
 
-def limit_s(name: str) -> float:
-    """Return a limit in seconds: BATCHPROOF_`name` of the environment, or the default; Misuse if it is not a limit."""
+def timeout_s(name: str) -> float:
+    """Return a timeout in seconds: BATCHPROOF_`name` of the environment, or the default; Misuse if it is not one."""
     text = os.environ.get(PREFIX + name, "")
     if not text:
-        return LIMITS_S[name]
+        return TIMEOUTS_S[name]
     try:
         seconds = float(text)
     except ValueError:
@@ -40,10 +40,10 @@ def limit_s(name: str) -> float:
     return seconds
 
 
-def check_limits() -> None:
-    """Raise Misuse if one of the variables is not a limit."""
-    for name in LIMITS_S:
-        limit_s(name)
+def check_timeouts() -> None:
+    """Raise Misuse if one of the variables is not a timeout."""
+    for name in TIMEOUTS_S:
+        timeout_s(name)
 
 
 def more_time(name: str) -> str:
@@ -53,12 +53,12 @@ def more_time(name: str) -> str:
 
 @contextmanager
 def within(name: str, what: str) -> Iterator[None]:
-    """Raise TooLate in the code below when `what` has taken longer than the limit.
+    """Raise TooLate in the code below when `what` has taken longer than the timeout `name`.
 
     It uses SIGALRM, because an adapter may start processes that end with the thread that started them. So it works in the
     main thread only, and not inside foreign code that never returns to Python. An alarm that is already set is left alone.
     """
-    seconds = limit_s(name)
+    seconds = timeout_s(name)
     if threading.current_thread() is not threading.main_thread() or signal.getitimer(signal.ITIMER_REAL)[0]:
         yield
         return

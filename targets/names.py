@@ -7,7 +7,7 @@ from importlib import import_module, metadata
 from typing import Any
 from urllib.parse import urlsplit
 
-from batchproof.targets.deadlines import check_limits, within
+from batchproof.targets.deadlines import check_timeouts, within
 from batchproof.targets.protocol import TargetError, UnknownTarget
 from batchproof.targets.verbs import FullTarget, full
 
@@ -34,7 +34,7 @@ def resolve(spec: str) -> FullTarget:
     `http://host:port` of a running Triton, `mutant:NAME`, `module:attribute` of an adapter, or a name in the entry point
     group `batchproof.targets`.
     """
-    check_limits()
+    check_timeouts()
     installed = {point.name: point for point in metadata.entry_points(group=GROUP)}
     if spec in BUILT_IN:
         return _made(_load(BUILT_IN[spec], spec))

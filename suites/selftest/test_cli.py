@@ -401,9 +401,9 @@ def test_check_says_what_it_found(tmp_path: Path, capfd: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--pyargs", "batchproof.suites", "--ignore-glob=*/selftest/*"], "which batcher shall be judged? Add --target "),
+        (["--pyargs", "batchproof.suites", "--ignore-glob=*/selftest/*"], "no target to judge: add --target "),
         (["--pyargs", "batchproof.suites.config", "--target=null", "--bp-rules=DB-SIZE-001"],
-         "none of the selected rules has a test here: nothing would be judged"),
+         "none of the selected rules has a test here, so nothing would be judged"),
     ],
     ids=["no target", "no test"],
 )

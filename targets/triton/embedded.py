@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from batchproof.host import guard
-from batchproof.targets.deadlines import limit_s, more_time
+from batchproof.targets.deadlines import more_time, timeout_s
 from batchproof.targets.protocol import TargetError
 from batchproof.targets.triton.kill_stub import kill_stub
 from batchproof.targets.triton.owned import EXIT_S, SHM_NEEDED, OwnTriton, flags, tail, wait_ready
@@ -88,7 +88,7 @@ class EmbeddedServer:
                 stderr=log,
                 start_new_session=True,
             )
-        wait_ready(f"127.0.0.1:{http_port}", limit_s("READY_S"), self, f" ({more_time('READY_S')})")
+        wait_ready(f"127.0.0.1:{http_port}", timeout_s("READY_S"), self, f" ({more_time('READY_S')})")
 
     def ended(self) -> str:
         """Return how the server process ended, or nothing while it runs."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from batchproof.targets.deadlines import limit_s
+from batchproof.targets.deadlines import timeout_s
 from batchproof.targets.protocol import TargetError
 
 PENDING = "nv_inference_pending_request_count"
@@ -68,7 +68,7 @@ class Metrics:
             for again in (True, False):
                 try:
                     if self._connection is None:
-                        self._connection = http.client.HTTPConnection(self._address, timeout=limit_s("CALL_S"))
+                        self._connection = http.client.HTTPConnection(self._address, timeout=timeout_s("CALL_S"))
                     self._connection.request("GET", "/metrics")
                     return self._connection.getresponse().read().decode("utf-8", "replace")
                 except (OSError, http.client.HTTPException) as error:

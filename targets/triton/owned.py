@@ -181,13 +181,13 @@ def tail(log: str, lines: int = 12) -> str:
 
 
 def wait_ready(
-    address: str, limit_s: float, server: Server, hint: str = "", pause: Callable[[float], None] = time.sleep
+    address: str, timeout_s: float, server: Server, hint: str = "", pause: Callable[[float], None] = time.sleep
 ) -> None:
     """Return when the server at this HTTP address (host:port) is ready; TargetError when it has ended or time is up.
 
     hint: how the user can give it more time.
     """
-    deadline = time.monotonic() + limit_s
+    deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
         if why := server.ended():
             raise TargetError(why)
@@ -195,7 +195,7 @@ def wait_ready(
             return
         pause(0.05)
     end = tail(server.log())
-    raise TargetError(f"tritonserver was not ready at {address} after {limit_s:g} s{hint}; the end of its log:\n{end}")
+    raise TargetError(f"tritonserver was not ready at {address} after {timeout_s:g} s{hint}; the end of its log:\n{end}")
 
 
 def _ready(address: str) -> bool:

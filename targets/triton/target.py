@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from batchproof.reference_batcher import BatcherConfig
-from batchproof.targets.deadlines import TooLate, limit_s, more_time
+from batchproof.targets.deadlines import TooLate, more_time, timeout_s
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo, UnknownTarget
 from batchproof.targets.triton.wire import GrpcWire, HttpWire, Wire
 from batchproof.targets.witness.probe import VERSION, Payload
@@ -227,9 +227,9 @@ class TritonDeployment:
         payload = Payload(rows=full, extra=int(any(spec["name"] == "EXTRA" for spec in config["input"])))
         for number in range(1, WARM_UP + 1):
             try:
-                self.submit(Request("warm-up", -number, payload)).result(timeout=limit_s("WARM_UP_S"))
+                self.submit(Request("warm-up", -number, payload)).result(timeout=timeout_s("WARM_UP_S"))
             except FutureTimeout:
-                late = f"the witness '{self.name}' has not answered in {limit_s('WARM_UP_S'):g} s"
+                late = f"the witness '{self.name}' has not answered in {timeout_s('WARM_UP_S'):g} s"
                 raise TooLate(f"{late}: {more_time('WARM_UP_S')}") from None
             except Refused as refused:
                 if refused.kind is not Kind.EXPIRED:  # else the queue timeout is shorter than a slow first call: warm enough

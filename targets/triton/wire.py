@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from batchproof.targets.deadlines import TooLate, limit_s, more_time
+from batchproof.targets.deadlines import TooLate, more_time, timeout_s
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, Unsupported
 from batchproof.targets.triton.metrics import Metrics
 
@@ -92,7 +92,7 @@ class Wire(ABC):
             text = _first_line(error)
             if re.search(LATE, text, re.IGNORECASE):
                 self._give_up(name)
-                limit = limit_s("LOAD_S")
+                limit = timeout_s("LOAD_S")
                 raise TooLate(
                     f"{self._url} has not loaded the model '{name}' in {limit:g} s: {more_time('LOAD_S')}"
                 ) from None
@@ -251,7 +251,7 @@ class GrpcWire(Wire):
         self._channel.close()
 
     def _timeout(self, limit: str) -> dict[str, Any]:
-        return {"client_timeout": limit_s(limit)}
+        return {"client_timeout": timeout_s(limit)}
 
 
 class HttpWire(Wire):
@@ -277,7 +277,7 @@ class HttpWire(Wire):
         clients = vars(self._local)
         if limit not in clients:
             clients[limit] = self._api.InferenceServerClient(
-                self._address, connection_timeout=limit_s("CONNECT_S"), network_timeout=limit_s(limit)
+                self._address, connection_timeout=timeout_s("CONNECT_S"), network_timeout=timeout_s(limit)
             )
         return clients[limit]
 

@@ -26,7 +26,7 @@ from batchproof.fixtures.judging.session import Judging
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.reports import read
 from batchproof.targets import resolve
-from batchproof.targets.deadlines import LIMITS_S, TooLate, limit_s, within
+from batchproof.targets.deadlines import TIMEOUTS_S, TooLate, timeout_s, within
 from batchproof.targets.protocol import Misuse, TargetError, TargetGone, TargetInfo
 from batchproof.targets.triton import embedded
 from batchproof.targets.triton.owned import OwnTriton
@@ -75,14 +75,14 @@ def test_what_is_not_a_limit_is_misuse(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert (ended.exit_code, list(tmp_path.iterdir())) == (2, [])
 
 
-@pytest.mark.parametrize("name", LIMITS_S)
+@pytest.mark.parametrize("name", TIMEOUTS_S)
 def test_a_limit_has_a_default_and_a_variable(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Each limit has both, and the variable wins."""
     monkeypatch.delenv(f"BATCHPROOF_{name}", raising=False)
-    default = limit_s(name)
+    default = timeout_s(name)
     monkeypatch.setenv(f"BATCHPROOF_{name}", "2.5")
 
-    assert (default, limit_s(name)) == (LIMITS_S[name], 2.5)
+    assert (default, timeout_s(name)) == (TIMEOUTS_S[name], 2.5)
 
 
 @pytest.mark.timeout(60, method="thread")  # the other method is an alarm, and there is one alarm
