@@ -46,7 +46,7 @@ def test_known_does_not_wait(drive, judge):
 
 
 @pytest.mark.rule("DB-CACHE-006")
-def test_hit_is_no_inference(drive, judge):
+def test_hit_is_not_an_inference(drive, judge):
     """An answer from the cache counts as a success, but neither as an inference nor as an execution"""
     judge(drive(CACHED, (*KNOWN, AGAIN), count=True))
 

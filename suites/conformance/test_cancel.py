@@ -37,7 +37,7 @@ def test_others_close_up(drive, judge):
 
 
 @pytest.mark.rule("DB-CANCEL-004")
-def test_executing_harms_nobody(drive, judge):
+def test_executing_harms_no_other(drive, judge):
     """Cancelling a request that is being executed does not affect the others in its batch"""
     line = in_line(Send("r0", hold="work"), *(Send(f"r{i}") for i in range(1, 4)))
 

@@ -65,7 +65,7 @@ def test_newcomer_overtakes(drive, judge):
 
 
 @pytest.mark.rule("DB-PRIO-007")
-def test_nobody_is_forgotten(drive, judge, seed):
+def test_no_request_is_forgotten(drive, judge, seed):
     """Requests of every level are answered, including the least urgent"""
     draw = random.Random(seed())
     sends = arrivals(seed(), count=60, mean_gap_ns=1 * MS, work_ns=5 * MS)

@@ -121,7 +121,7 @@ def test_longer_is_ignored(drive, judge):
 
 
 @pytest.mark.rule("DB-TIMEOUT-011")
-def test_no_leave_to_override(drive, judge):
+def test_override_is_not_allowed(drive, judge):
     """Where overriding is not allowed, a request's own timeout changes nothing"""
     judge(drive(MINUTE, asking(100 * MS)))
 

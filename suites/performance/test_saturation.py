@@ -44,6 +44,6 @@ def test_throughput_lasts(saturated, judge):
 
 @pytest.mark.rule("PERF-FAIR-001")
 @pytest.mark.models(CONFIG)
-def test_nobody_is_starved(saturated, judge):
+def test_no_client_is_starved(saturated, judge):
     """Among equal clients of a saturated batcher, each is served at least half as often as the average"""
     judge(saturated())

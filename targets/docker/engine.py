@@ -98,7 +98,7 @@ def reached_at(host: str) -> tuple[str, str]:
     return (name, "0.0.0.0") if address.version == 4 else (f"[{name}]", "::")  # noqa: S104
 
 
-def said(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
     """Return the engine's reason for refusing, in one line."""
     return _short(str(getattr(error, "explanation", None) or error))
 
@@ -114,7 +114,7 @@ def need_image(engine: Engine, image: str) -> Any:
         return engine.client.images.get(image)
     except Exception as error:
         if not is_absent(error):
-            raise TargetError(f"cannot ask the engine at {engine.host} for the image {image}: {said(error)}") from None
+            raise TargetError(f"cannot ask the engine at {engine.host} for the image {image}: {reason_of(error)}") from None
     if image.partition(":")[0] == BUILT:
         raise TargetError(f"the engine at {engine.host} has no image {image}: run `batchproof image build --tag {image}`")
     repository, tag = _parted(image)
@@ -129,7 +129,7 @@ def need_image(engine: Engine, image: str) -> Any:
     except TargetError:
         raise
     except Exception as error:
-        raise TargetError(_not_pulled(image, said(error))) from None
+        raise TargetError(_not_pulled(image, reason_of(error))) from None
 
 
 def sweep(engine: Engine, host: Host | None = None) -> list[str]:

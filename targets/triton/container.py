@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote
 
 from batchproof.host.announce import announce
-from batchproof.targets.docker.engine import Engine, connect, is_absent, need_image, said, sweep
+from batchproof.targets.docker.engine import Engine, connect, is_absent, need_image, reason_of, sweep
 from batchproof.targets.docker.labels import PROC, labels
 from batchproof.targets.protocol import TargetError, UnknownTarget
 from batchproof.targets.triton import kill_stub as stubs
@@ -145,7 +145,7 @@ class ContainerServer:
         except TargetError:
             raise
         except Exception as error:
-            raise TargetError(refused(self._engine.host, options.image, said(error))) from None
+            raise TargetError(refused(self._engine.host, options.image, reason_of(error))) from None
         if why := self.ended():
             raise TargetError(why)
         ports = self._container.attrs["NetworkSettings"]["Ports"]
@@ -160,7 +160,7 @@ class ContainerServer:
         try:
             done = self._container.put_archive("/", archive(MODELS, files))
         except Exception as error:
-            raise TargetError(f"cannot copy models into the container {self._name}: {said(error)}") from None
+            raise TargetError(f"cannot copy models into the container {self._name}: {reason_of(error)}") from None
         if not done:
             raise TargetError(f"cannot copy models into the container {self._name}")
 
@@ -191,7 +191,8 @@ class ContainerServer:
         try:
             self._container.reload()
         except Exception as error:
-            how = "was removed by something else" if is_absent(error) else f"cannot be inspected any more: {said(error)}"
+            lost = f"cannot be inspected any more: {reason_of(error)}"
+            how = "was removed by something else" if is_absent(error) else lost
             return f"the container {self._name} {how}"
         how = end_of(self._container.attrs["State"])
         return f"the container {self._name} {how}; the end of its log:\n{tail(self.log())}" if how else ""

@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 from batchproof.host.announce import announce
-from batchproof.targets.docker.engine import Engine, connect, said
+from batchproof.targets.docker.engine import Engine, connect, reason_of
 from batchproof.targets.protocol import TargetError
 from batchproof.targets.triton import rootfs
 from batchproof.targets.triton.embedded import Layout, wheel
@@ -124,7 +124,7 @@ def _import(engine: Engine, system: Path, tag: str, base: str) -> None:
             src=str(system), repository=repository, tag=version, changes=[*SETTINGS, labels]
         )
     except Exception as error:
-        raise TargetError(f"the engine at {engine.host} does not import the image: {said(error)}") from None
+        raise TargetError(f"the engine at {engine.host} does not import the image: {reason_of(error)}") from None
     if why := refusal(str(answer)):
         raise TargetError(f"the engine at {engine.host} does not import the image: {why}")
     if before is not None and LABEL in (before.labels or {}):

@@ -34,10 +34,10 @@ STATUSES = {"400": "INVALID_ARGUMENT", "404": "NOT_FOUND", "500": "INTERNAL", "5
 
 def refusal(error: BaseException) -> Refused:
     """Classify one of tritonclient's errors by Triton's message (those of 2.51.0; see docs/adapters.md)."""
-    said = str(getattr(error, "status", lambda: "")() or "")
-    text = f"{said} {getattr(error, 'message', lambda: error)()}".strip()
+    status = str(getattr(error, "status", lambda: "")() or "")
+    text = f"{status} {getattr(error, 'message', lambda: error)()}".strip()
     kind = next((kind for pattern, kind in KINDS if re.search(pattern, text)), Kind.OTHER)
-    return Refused(kind, text, STATUSES.get(said, said.removeprefix("StatusCode.")))
+    return Refused(kind, text, STATUSES.get(status, status.removeprefix("StatusCode.")))
 
 
 def proto_json(proto: Any) -> str:
