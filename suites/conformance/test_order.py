@@ -53,3 +53,9 @@ def test_no_order_unasked(drive, judge):
 def test_ordered_load_is_answered(drive, judge, seed):
     """With preserve_ordering, every request of a long backlog gets its own answer"""
     judge(drive(ORDERED, arrivals(seed(), count=80, mean_gap_ns=1 * MS, work_ns=15 * MS)))
+
+
+@pytest.mark.rule("DB-ORDER-007")
+def test_misfit_is_not_overtaken(drive, judge):
+    """A request that does not fit is not overtaken by a smaller one behind it"""
+    judge(drive(FOUR, gated(*(Send(f"r{i}", rows=rows) for i, rows in enumerate((3, 2, 1, 3, 1))))))
