@@ -16,7 +16,9 @@ from batchproof.exit_status import help_text
 def check(
     target: Target = "reference",
     profile: Annotated[str, typer.Option(help="Judge only the rules of this profile (CORE, TRITON-DB, ...).")] = "",
-    rules: Annotated[str, typer.Option(help="Judge only these rules: ids or patterns, separated by commas.")] = "",
+    rules: Annotated[
+        list[str] | None, typer.Option(help="Judge only these rules: ids or patterns, separated by commas, or given twice.")
+    ] = None,
     claims: Annotated[Path | None, typer.Option(help="TOML file that says what the target claims.")] = None,
     known: Annotated[Path | None, typer.Option(help="TOML file of known issues, in addition to those shipped.")] = None,
     seed: Seed = 1729,
@@ -39,7 +41,7 @@ def check(
     from batchproof.commands.check import check as judge
 
     how = (seed, patience.value, combinations.value)
-    end(judge(CheckOptions(with_image(target, image), profile, rules, claims, known, *how, report, verbose)))
+    end(judge(CheckOptions(with_image(target, image), profile, ",".join(rules or ()), claims, known, *how, report, verbose)))
 
 
 @app.command(epilog=help_text("diff"))
@@ -80,6 +82,7 @@ def lint(configs: Annotated[list[Path], typer.Argument(help="config.pbtxt files.
 def mutants(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the page of docs/ that shows this.")] = False,
+    rules: Annotated[str, typer.Option(help="Judge by these rules only: ids or patterns, separated by commas.")] = "",
     strength: Annotated[
         bool, typer.Option("--strength", help="Instead, count the random schedules that it takes to notice each mutant.")
     ] = False,
@@ -87,6 +90,8 @@ def mutants(
     """Judge every mutant by every rule and print the matrix. It fails if a kill set is not exact."""
     if as_json and markdown:
         misuse("choose one of --json and --markdown")
+    if rules and (strength or markdown):
+        misuse("--rules judges by some rules: docs/mutants.md and --strength are about all of them")
     form = "json" if as_json else "markdown" if markdown else "text"
     if strength:
         from batchproof.commands.strength import print_strength
@@ -94,7 +99,7 @@ def mutants(
         end(print_strength(form))
     from batchproof.commands.mutants import print_matrix
 
-    end(print_matrix(form))
+    end(print_matrix(form, rules))
 
 
 @app.command(epilog=help_text("report"))

@@ -9,11 +9,12 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from batchproof.exit_status import ExitStatus
-from batchproof.fixtures.judging.catalogue import rules
+from batchproof.exit_status import ExitStatus, refuse
+from batchproof.fixtures.judging.catalogue import SelectionError, rules, select
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.fixtures.run import run_suite
 from batchproof.host.guard import end_with
@@ -45,13 +46,18 @@ class Row:
         return ""
 
 
-def rows(watch: Callable[[str], object] = str) -> tuple[Row, ...]:
-    """Judge every mutant, with a process for each processor. `watch` is called with a mutant's name when it is done."""
+def rows(watch: Callable[[str], object] = str, only: str = "") -> tuple[Row, ...]:
+    """Judge every mutant, with a process for each processor.
+
+    watch: called with a mutant's name when it is done. only: the rules to judge by, separated by commas; all if it is empty.
+    SelectionError if there is none of that name.
+    """
+    row = partial(_row, only=",".join(rule.id for rule in select(only.split(","))) if only else "")
     every = list(mutants().values())
     if len(every) < FEW:
-        return tuple(_watched(map(_row, every), watch))
+        return tuple(_watched(map(row, every), watch))
     with pool() as workers:
-        return tuple(_watched(workers.map(_row, every), watch))
+        return tuple(_watched(workers.map(row, every), watch))
 
 
 def pool() -> ProcessPoolExecutor:
@@ -66,9 +72,11 @@ def _watched(table: Iterable[Row], watch: Callable[[str], object]) -> Iterator[R
         yield row
 
 
-def _row(mutant: Mutant) -> Row:
-    said = judged(f"mutant:{mutant.name}")
-    return Row(mutant.name, mutant.what, tuple(said), mutant.kills, said, mutant.message)
+def _row(mutant: Mutant, only: str) -> Row:
+    said = judged(f"mutant:{mutant.name}", only)
+    declared = tuple(rule for rule in mutant.kills if not only or rule in only.split(","))
+    message = mutant.message if declared[:1] == mutant.kills[:1] else ""
+    return Row(mutant.name, mutant.what, tuple(said), declared, said, message)
 
 
 def judged(target: str, only: str = "") -> dict[str, str]:
@@ -84,11 +92,16 @@ def judged(target: str, only: str = "") -> dict[str, str]:
     }
 
 
-def print_matrix(form: str) -> ExitStatus:
-    """Print the matrix. It is FINE if every kill set is exact and the original passes everything, else FAILED."""
-    text = form == "text"
-    table = rows(lambda name: print(f"{name} ...", file=sys.stderr) if text and sys.stderr.isatty() else None)
-    original = judged("virtual")
+def print_matrix(form: str, only: str = "") -> ExitStatus:
+    """Print the matrix. It is FINE if every kill set is exact and the original passes everything, else FAILED.
+
+    only: the rules to judge by; a kill set is then compared as far as they go.
+    """
+    try:
+        table = rows(lambda name: print(f"{name} ...", file=sys.stderr) if sys.stderr.isatty() else None, only)
+    except SelectionError as error:
+        return refuse(error)
+    original = judged("virtual", only)
     if form == "json":
         print(json.dumps([{**vars(row), "problem": row.problem} for row in table], indent=2))
     else:

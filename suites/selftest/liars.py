@@ -242,6 +242,14 @@ class ClaimsTimeout(Honest):
         return super().deploy(config)
 
 
+class ClaimsNonsense(Honest):
+    """It claims what no rule knows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.info = replace(self.info, claims={**self.info.claims, "rowz": True})
+
+
 class NoDelay(Honest):
     """It has no queue delay, and says so."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -468,3 +469,27 @@ def test_an_interrupt_keeps_the_report_and_leaves_nothing_behind(tmp_path: Path,
     assert "not judged: interrupted" in out
     assert "Traceback" not in out + err
     assert [path.name for path in scratch.iterdir()] == []
+
+
+def test_rules_that_are_given_twice_are_all_judged(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """`--rules A --rules B` judges both: to keep the last one alone would look as if the first had passed."""
+    asked = ["--rules", "DB-SIZE-002", "--rules", "DB-ORDER-001,DB-ORDER-002"]
+
+    status, out, _ = invoke(capfd, "check", "--target", "virtual", *asked, "--report", tmp_path)
+
+    assert status == 0
+    assert re.findall(r"^PASS +(\S+)", out, re.MULTILINE) == ["DB-SIZE-002", "DB-ORDER-001", "DB-ORDER-002"]
+
+
+def test_an_unknown_claim_is_misuse(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A claim that is spelled wrongly would leave rules unjudged, so nothing is judged before it is mended."""
+    status, _, err = invoke(capfd, "check", "--target", f"{LIARS}:ClaimsNonsense", "--report", tmp_path)
+
+    assert status == 2
+    assert "the adapter of ClaimsNonsense: unknown claim 'rowz': there are cancel, " in one_message(err)
+
+
+def test_the_matrix_of_some_rules(capfd: pytest.CaptureFixture[str]) -> None:
+    """An unknown rule is refused before any mutant is judged, and some rules make no page about all."""
+    assert invoke(capfd, "mutants", "--rules", "DB-NOTHING-001")[0] == 2
+    assert invoke(capfd, "mutants", "--rules", "DB-SIZE-001", "--markdown")[0] == 2

@@ -131,7 +131,7 @@ def test_matrix_says_whether_it_is_as_declared(
     """`batchproof mutants` is 0 if all kill sets are exact; if not, it is 1 and names the row."""
     said = {"mutant:size-by-one": {"DB-SIZE-001": "a batch of 5 rows"}, "virtual": {}}
     monkeypatch.setattr(matrix, "mutants", lambda: {"size-by-one": Mutant(**{**vars(BY_ONE), "kills": kills})})
-    monkeypatch.setattr(matrix, "judged", said.__getitem__)
+    monkeypatch.setattr(matrix, "judged", lambda target, _only="": said[target])
 
     assert print_matrix("json") == status
 
