@@ -481,14 +481,6 @@ def test_rules_that_are_given_twice_are_all_judged(tmp_path: Path, capfd: pytest
     assert re.findall(r"^PASS +(\S+)", out, re.MULTILINE) == ["DB-SIZE-002", "DB-ORDER-001", "DB-ORDER-002"]
 
 
-def test_an_unknown_claim_is_misuse(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """A claim that is spelled wrongly would leave rules unjudged, so nothing is judged before it is mended."""
-    status, _, err = invoke(capfd, "check", "--target", f"{LIARS}:ClaimsNonsense", "--report", tmp_path)
-
-    assert status == 2
-    assert "the adapter of ClaimsNonsense: unknown claim 'rowz': there are cancel, " in one_message(err)
-
-
 def test_the_matrix_of_some_rules(capfd: pytest.CaptureFixture[str]) -> None:
     """An unknown rule is refused before any mutant is judged, and some rules make no page about all."""
     assert invoke(capfd, "mutants", "--rules", "DB-NOTHING-001")[0] == 2
