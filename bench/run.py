@@ -39,6 +39,10 @@ from batchproof.targets.verbs import FullTarget
 ALL = "all"
 
 
+class CannotKeep(Exception):
+    """What was measured cannot be written, or read back; the message says what to do."""
+
+
 class Usage(Exception):
     """The options make no sense; the message says what would."""
 
@@ -114,7 +118,7 @@ def run(
             return _Session(options, Record(folder), target, works, chosen, console, command).run()
     except Misuse as error:
         return refuse(line(error))
-    except (TargetError, ReportFolderError) as error:
+    except (TargetError, ReportFolderError, CannotKeep) as error:
         return refuse(line(error), ExitStatus.UNAVAILABLE)
     except KeyboardInterrupt:  # before anything was measured
         return refuse("interrupted", ExitStatus.INTERRUPTED)
@@ -178,7 +182,16 @@ class _Session:
             reason = f"the target died: {gone}"
         except KeyboardInterrupt:
             reason = "interrupted"
+        except OSError as error:  # those of a measurement are its own affair, so this is the record's
+            self.view.stop()
+            raise self._lost(error.strerror) from None
         return self._end(reason)
+
+    def _lost(self, why: object) -> CannotKeep:
+        where = self.record.folder
+        with contextlib.suppress(OSError):
+            self.record.close()
+        return CannotKeep(f"the bench in {where} cannot be written: {why}; make room there, or choose another --report")
 
     def _do(self, one: Measurement) -> None:
         self.view.begin(one.name, one.question)
@@ -208,10 +221,12 @@ class _Session:
         status = ended if reason else status_of(self.words)
         with contextlib.suppress(Exception):
             self.record.keep("server.log", self.bench.target.server_log())
-        self.record.writer.footer(status, complete=not reason, reason=reason)
         self.view.stop()
-        with contextlib.suppress(OSError, ReportError):
+        try:
+            self.record.writer.footer(status, complete=not reason, reason=reason)
             document.write(self.record.folder)
+        except (OSError, ReportError) as error:
+            raise self._lost(getattr(error, "strerror", None) or error) from None
         if reason:
             left = [one.name for one in self.chosen if one.name not in self.record.writer.names]
             self.view.print(f"{line(reason.partition(';')[0])}; not measured: {', '.join(left)}")

@@ -19,6 +19,7 @@ from batchproof.bench.tables.table import Table
 from batchproof.bench.view import View
 from batchproof.cli import app
 from batchproof.reports.formats import bench as report
+from batchproof.reports.formats.bench import BenchWriter
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,27 @@ def test_a_report_that_cannot_be_written_is_refused(tmp_path: Path, capfd: pytes
 
     assert run(Options("virtual", report=tmp_path / "file"), Console(file=io.StringIO())) == 4
     assert "choose another --report" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("where", ["measurement", "footer", "document"])
+def test_a_bench_that_is_lost_is_not_green(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], where: str
+) -> None:
+    """A disk that is full, at whichever line, ends the bench with one message that says what to do."""
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    owner, name = {
+        "measurement": (command.Record, "measurement"), "footer": (BenchWriter, "footer"),
+        "document": (command.document, "write"),
+    }[where]
+    monkeypatch.setattr(owner, name, full)
+    fine = Measurement("m", "why?", 1, 1, lambda *_: Result(valid=True, headline="fine"), lambda _found: ())
+    monkeypatch.setattr(command, "MEASUREMENTS", (fine,))
+
+    assert run(Options("virtual", quick=True, report=tmp_path), Console(file=io.StringIO())) == 4
+    assert f"{tmp_path} cannot be written: No space left on device; make room there" in capfd.readouterr().err
 
 
 def test_a_whole_bench_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,7 +138,7 @@ def test_a_server_that_ends_at_its_start_is_an_error(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("do", "words"), [("kill", "was ended by SIGKILL"), ("pause", "is paused"), ("remove", "removed by somebody else")]
+    ("do", "words"), [("kill", "was ended by SIGKILL"), ("pause", "is paused"), ("remove", "removed by something else")]
 )
 def test_a_container_that_ends_is_reported(target: OwnTriton, engine: Engine, do: str, words: str) -> None:
     """`alive` says whether it was killed, paused or removed."""
