@@ -190,7 +190,7 @@ class _Session:
     def _lost(self, why: object) -> CannotKeep:
         where = self.record.folder
         with contextlib.suppress(OSError):
-            self.record.close()
+            self.record.writer.close()
         return CannotKeep(f"the bench in {where} cannot be written: {why}; make room there, or choose another --report")
 
     def _do(self, one: Measurement) -> None:
