@@ -62,6 +62,7 @@ class Served:
 
     def __init__(self, deployment: Deployment, work: Work, inputs: Any = None, threads: int = 0) -> None:
         self.deployment = full_deployment(deployment)
+        self.deployment.untouched_since_ns = None
         self.work = work
         self.clock = self.deployment.clock
         self.threads = threads

@@ -19,6 +19,7 @@ class FullDeployment:
 
     None where the adapter lacks them: release, log, queued, cancel, statistics, config_pbtxt, pause, resume, kill_instance.
     finish: `close` where the adapter lacks it. clock: the host's, unless the deployment runs in simulated time.
+    untouched_since_ns: when it was deployed, on its clock; None once requests have been sent to it.
     """
 
     def __init__(self, inner: Any, target: FullTarget | None = None) -> None:
@@ -37,6 +38,7 @@ class FullDeployment:
         self.resume: Callable[[], None] | None = getattr(inner, "resume", None)
         self.kill_instance: Callable[[], None] | None = getattr(inner, "kill_instance", None)
         self._target = target
+        self.untouched_since_ns: int | None = self.clock.now_ns()
 
     @property
     def simulated(self) -> bool:
