@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def ctrl_c() -> None:
-    """Let programs that a test starts react to Ctrl-C, whatever has been done to it before: an ignored SIGINT is inherited."""
+    """Let programs that a test starts react to Ctrl-C, whatever was done before: an ignored SIGINT is inherited."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
