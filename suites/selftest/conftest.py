@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,13 +13,6 @@ from batchproof.targets import resolve
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-
-@pytest.fixture(autouse=True)
-def ctrl_c() -> None:
-    """Let programs that a test starts react to Ctrl-C, whatever was done before: an ignored SIGINT is inherited."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

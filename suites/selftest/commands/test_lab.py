@@ -109,26 +109,14 @@ def measuring(attempts: int = 3) -> subprocess.Popen[str]:
     return measuring(attempts - 1)
 
 
-def test_sigterm_leaves_nothing_behind() -> None:
-    """SIGTERM ends the verb as Ctrl-C does, with one line, and none of its processes is left."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_nothing_behind(number: signal.Signals) -> None:
+    """Ctrl-C and SIGTERM end the verb with one line, and none of its processes is left."""
     process = measuring()
     time.sleep(0.3)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     _, said = process.communicate(timeout=PATIENT)
 
     assert (process.returncode, said) == (130, "batchproof: interrupted\n")
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
-
-
-def test_ctrl_c_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A KeyboardInterrupt, wherever it is raised, ends the verb with its status and without a traceback."""
-
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("batchproof.bench.oracle.target_validation.print_table", interrupted)
-
-    result = CliRunner().invoke(app, ["lab", "oracle"])
-
-    assert (result.exit_code, result.stderr) == (130, "batchproof: interrupted\n")
