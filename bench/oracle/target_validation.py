@@ -148,7 +148,8 @@ def print_table(
     info = target.info
     base_ns, row_ns = round(base_ms * MS), round(row_ms * MS)
     print(f"{info.name} {info.version}: {base_ms:g} ms + {row_ms:g} ms a row, max batch {SIZE}, seed {seed}")
-    print("\n| delay ms | load | overrun us | overhead us | throughput | mean | p50 | p99 | verdict |\n|" + "---|" * 9, flush=True)
+    print("\n| delay ms | load | overrun us | overhead us | throughput | mean | p50 | p99 | verdict |")
+    print("|" + "---|" * 9, flush=True)
     try:
         for one in validated(target, base_ns=base_ns, row_ns=row_ns, seconds=seconds, seed=seed):
             found = one.assessment
