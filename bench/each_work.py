@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from batchproof.bench.measurement import Result
+from batchproof.bench.result import Result
 from batchproof.load.workload import Skipped, Work
 from batchproof.stats.gates import worst
 

@@ -1,4 +1,4 @@
-"""What every measurement of a bench is given, and what it gives back.
+"""What every measurement of a bench is given; what it gives back is in `result.py`.
 
 A measurement is a function `measure(bench, calibrate) -> Result` in a module of its own below `measurements/`. It raises
 `workload.Skipped` with the reason why it cannot be done here. It needs nothing but its arguments, and it leaves nothing for
@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from batchproof.bench.record import Record
 from batchproof.load.runs import until_valid
@@ -26,40 +26,6 @@ if TYPE_CHECKING:
 WAIT_NS = 30_000_000_000
 ATTEMPTS = (3, 2)  # full, quick
 PATIENT_S = (600.0, 25.0)  # after this no run is repeated, so that a bench ends in time on a noisy host too
-
-
-class Found(Protocol):
-    """The figures of a measurement, in a frozen type of its own."""
-
-    def facts(self) -> dict[str, Any]:
-        """Return them as JSON data, with their units in their names."""
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a measurement gives; `bench.jsonl` has one line for each.
-
-    valid: the figures are a result; if they are not, reasons say why. headline: the one line that a person reads first.
-    verdict: PASS, FAIL or INCONCLUSIVE where the measurement has a gate; "" where it only measures. partly: it is not valid
-    as a whole, but the part that the headline is about is. found: the figures in full; None if there are none.
-    """
-
-    valid: bool
-    headline: str
-    reasons: tuple[str, ...] = ()
-    verdict: str = ""
-    partly: bool = False
-    found: Found | None = None
-
-    @classmethod
-    def nothing(cls, why: str) -> Result:
-        """Return the result of a measurement that was not made."""
-        return cls(valid=False, headline=why, reasons=(why,))
-
-    def facts(self) -> dict[str, Any]:
-        """Return JSON data: these fields, and the figures beside them."""
-        fields = {"valid": self.valid, "partly": self.partly, "reasons": list(self.reasons), "verdict": self.verdict}
-        return {**fields, "headline": self.headline, **(self.found.facts() if self.found else {})}
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from typing import Any
 
 from batchproof.bench import tables
 from batchproof.bench.calibration import Calibrate
-from batchproof.bench.measurement import Bench, Result
+from batchproof.bench.measurement import Bench
 from batchproof.bench.measurements import cost, gpu, isolation, naive, overload, static, sweep
+from batchproof.bench.result import Result
 from batchproof.bench.tables.table import Table
 
 

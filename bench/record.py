@@ -14,7 +14,7 @@ from batchproof.reports.formats.bench import BenchWriter
 from batchproof.reports.formats.jsonl import prepared
 
 if TYPE_CHECKING:
-    from batchproof.bench.measurement import Result
+    from batchproof.bench.result import Result
     from batchproof.bench.tables.table import Table
     from batchproof.load.samples import Samples
 

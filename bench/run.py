@@ -18,9 +18,10 @@ from typing import Any
 from rich.console import Console
 
 from batchproof.bench.calibration import Calibrate, calibrated
-from batchproof.bench.measurement import Bench, Price, Result
+from batchproof.bench.measurement import Bench, Price
 from batchproof.bench.plan import MEASUREMENTS, Measurement, by_name
 from batchproof.bench.record import Record
+from batchproof.bench.result import Result
 from batchproof.bench.tables.table import Table
 from batchproof.bench.view import View
 from batchproof.exit_status import ExitStatus, refuse

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from batchproof.reports.formats.bench import BenchReport, read
-from batchproof.reports.formats.jsonl import Entry
+from batchproof.reports.formats.jsonl import Line
 from batchproof.reports.markdown import circumstances, word
 from batchproof.reports.wording import cell, number, table
 
@@ -45,7 +45,7 @@ def _warning(report: BenchReport) -> Iterator[str]:
     yield f"> {why}" + (f"\n> Not measured: {missing}." if missing else "")
 
 
-def _measurement(one: Entry) -> Iterator[str]:
+def _measurement(one: Line) -> Iterator[str]:
     if one["word"] == "SKIPPED":
         return
     yield f"## {cell(one['measurement'])}: {cell(one['question'])}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from batchproof.reports.formats.jsonl import Entry
+from batchproof.reports.formats.jsonl import Line
 from batchproof.reports.wording import clean, duration, hanging, line, message
 
 WIDTH = 100
@@ -20,7 +20,7 @@ _CONFIG = {
 }
 
 
-def text(result: Entry, attempts: Iterable[Entry], header: Entry, folder: str | PurePath = "") -> str:
+def text(result: Line, attempts: Iterable[Line], header: Line, folder: str | PurePath = "") -> str:
     """Return the failure block of one result, at most 100 columns wide except for the commands at its end.
 
     attempts: those of the whole report, or of this rule; the deciding one gives config, note and picture.
@@ -28,7 +28,7 @@ def text(result: Entry, attempts: Iterable[Entry], header: Entry, folder: str | 
     """
     mine = [attempt for attempt in attempts if attempt["rule"] == result["rule"]]
     deciding = next((attempt for attempt in reversed(mine) if attempt["verdict"] == result["verdict"]), None)
-    shown: Entry = deciding or (mine[-1] if mine else {})
+    shown: Line = deciding or (mine[-1] if mine else {})
     rows = [
         *_title(result, header),
         *hanging("config", _config(shown.get("config"), _seed(shown, header))),
@@ -46,7 +46,7 @@ def text(result: Entry, attempts: Iterable[Entry], header: Entry, folder: str | 
     return "\n".join(rows)
 
 
-def _title(result: Entry, header: Entry) -> Iterator[str]:
+def _title(result: Line, header: Line) -> Iterator[str]:
     """The rule on the left, the target on the right; on a line of its own where both do not fit."""
     target = header["target"]
     left = f"{result['verdict']}  {line(result['rule'])}  {line(result['level']):<6} {line(result['title'])}"
@@ -58,7 +58,7 @@ def _title(result: Entry, header: Entry) -> Iterator[str]:
         yield from hanging("target", right.replace("  [", " ["))
 
 
-def _seed(shown: Entry, header: Entry) -> int:
+def _seed(shown: Line, header: Line) -> int:
     return int(shown.get("seed", header["seed"]))
 
 
@@ -87,7 +87,7 @@ def _several(label: str, texts: Sequence[str]) -> Iterator[str]:
         yield from hanging("" if number else label, one)
 
 
-def _again(result: Entry, seed: int, header: Entry, folder: str | PurePath) -> Iterator[str]:
+def _again(result: Line, seed: int, header: Line, folder: str | PurePath) -> Iterator[str]:
     """Commands to copy: never wrapped, and quoted, since their words come from outside."""
     label = "again"
     if result["bundle"]:
@@ -97,7 +97,7 @@ def _again(result: Entry, seed: int, header: Entry, folder: str | PurePath) -> I
     yield f"  {label:<10}{_command(header)} --rules {_word(result['rule'])} --seed {seed}"
 
 
-def _command(header: Entry) -> str:
+def _command(header: Line) -> str:
     """The command that ran the suite, each word of it quoted anew; or one with just the target."""
     try:
         words = shlex.split(header.get("command", ""))

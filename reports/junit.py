@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from batchproof.reports import failure
-from batchproof.reports.formats.jsonl import Entry
+from batchproof.reports.formats.jsonl import Line
 from batchproof.reports.formats.report import Report
 from batchproof.reports.headline import headline
 from batchproof.reports.wording import clean, line
@@ -49,7 +49,7 @@ def _suite(root: ET.Element, report: Report, area: str) -> ET.Element:
     return suite
 
 
-def _case(suite: ET.Element, report: Report, result: Entry) -> None:
+def _case(suite: ET.Element, report: Report, result: Line) -> None:
     case = ET.SubElement(suite, "testcase", classname=_text(report.target), name=_text(result["rule"]))
     case.set("time", f"{result['seconds']:.3f}")
     _properties(case, {name: result[name] for name in ("verdict", "level", "title", "attempts")})

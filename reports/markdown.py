@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from batchproof.reports import failure, picture
-from batchproof.reports.formats.jsonl import Entry
+from batchproof.reports.formats.jsonl import Line
 from batchproof.reports.formats.report import Report
 from batchproof.reports.headline import headline, scope
 from batchproof.reports.wording import cell, count, fenced, link, number, table
@@ -83,16 +83,16 @@ def _known(report: Report) -> list[str]:
     return [table(("rule", "title", "reason", "link"), rows)] if rows else []
 
 
-def _rows_of(report: Report, verdicts: Sequence[str], heads: Sequence[str], row: Callable[[Entry], _Row]) -> list[str]:
+def _rows_of(report: Report, verdicts: Sequence[str], heads: Sequence[str], row: Callable[[Line], _Row]) -> list[str]:
     rows = [[cell(text) for text in row(result)] for result in _ended(report, verdicts)]
     return [table(heads, rows)] if rows else []
 
 
-def _observed(result: Entry) -> _Row:
+def _observed(result: Line) -> _Row:
     return result["rule"], result["title"], result["actual"] or result["reason"]
 
 
-def _not_judged(result: Entry) -> _Row:
+def _not_judged(result: Line) -> _Row:
     return result["rule"], result["verdict"], result["reason"] or result["actual"]
 
 
@@ -120,7 +120,7 @@ def _run(report: Report) -> str:
     return table(("fact", "value"), [(name, cell(value)) for name, value in facts.items() if value != ""])
 
 
-def circumstances(header: Entry, footer: Entry | None) -> dict[str, Any]:
+def circumstances(header: Line, footer: Line | None) -> dict[str, Any]:
     """Return where, when and by which command it was run, and how it ended."""
     return {
         "host": ", ".join(f"{name} {value}" for name, value in header["host"].items()),
@@ -132,7 +132,7 @@ def circumstances(header: Entry, footer: Entry | None) -> dict[str, Any]:
     }
 
 
-def _ended(report: Report, verdicts: Sequence[str] = ()) -> Iterator[Entry]:
+def _ended(report: Report, verdicts: Sequence[str] = ()) -> Iterator[Line]:
     """The results with one of these verdicts (all results if none is given), in the order of the selection."""
     for results in report.areas().values():
         yield from (result for result in results if not verdicts or result["verdict"] in verdicts)

@@ -1,1 +1,1 @@
-"""Percentiles, intervals, autocorrelation and gates: every statistical decision."""
+"""Percentiles, intervals, autocorrelation and gates: every statistical conclusion."""

@@ -1,4 +1,4 @@
-"""Gates: every statistical decision of the project, each a pure function from data to one of three answers.
+"""Gates: every statistical conclusion of the project, each a pure function from data to one of three answers.
 
 PASS: with the confidence asked for, the figure is within the range that was asked for. FAIL: with the same confidence it is
 outside. INCONCLUSIVE: the data cannot tell; more of it, or a quieter host, may. A gate states two rates, and a selftest
@@ -60,7 +60,7 @@ def within(low: float, high: float) -> Range:
 
 
 @dataclass(frozen=True)
-class Decision:
+class Conclusion:
     """The answer of a gate, and its grounds. The fields are those of `Interval`; asked: the range."""
 
     verdict: Answer
@@ -86,7 +86,7 @@ class Decision:
         return asdict(self)
 
 
-def decide(found: Interval, asked: Range, stalled: float = 0.0) -> Decision:
+def conclude(found: Interval, asked: Range, stalled: float = 0.0) -> Conclusion:
     """Hold an interval against a range: PASS if all of it is inside, FAIL if all of it is outside.
 
     stalled: the share of the time in which the host was late. It may explain a miss of a positive figure, so that a FAIL
@@ -98,50 +98,50 @@ def decide(found: Interval, asked: Range, stalled: float = 0.0) -> Decision:
     too_low = asked.low is not None and found.high is not None and found.high * excuse < asked.low
     too_high = asked.high is not None and found.low is not None and found.low > asked.high * excuse
     verdict = PASS if inside_low and inside_high and found.n else FAIL if too_low or too_high else INCONCLUSIVE
-    return Decision(verdict, asked, **vars(found))
+    return Conclusion(verdict, asked, **vars(found))
 
 
-def mean_ratio(ratios: Sequence[float], asked: Range, confidence: float = CONFIDENCE, stalled: float = 0.0) -> Decision:
+def mean_ratio(ratios: Sequence[float], asked: Range, confidence: float = CONFIDENCE, stalled: float = 0.0) -> Conclusion:
     """Judge paired ratios, alike and independent, by their geometric mean (Student t of the logarithms).
 
     False alarms: 1 % on either side, exactly so for log-normal noise. Power: with 9 pairs of 5 % noise, 10 % beyond the edge
     is decided in 98 of 100 runs.
     """
-    return decide(intervals.geometric_mean(ratios, confidence), asked, stalled)
+    return conclude(intervals.geometric_mean(ratios, confidence), asked, stalled)
 
 
-def median_ratio(ratios: Sequence[float], asked: Range, confidence: float = CONFIDENCE) -> Decision:
+def median_ratio(ratios: Sequence[float], asked: Range, confidence: float = CONFIDENCE) -> Conclusion:
     """Judge paired ratios by their median: a sign test, for which the noise may have any distribution.
 
     False alarms: at most 1 % on either side. Power: with 20 pairs of 5 % noise, 10 % beyond the edge is decided in 98 of 100
     runs. Fewer than 7 pairs decide nothing at 99 %.
     """
-    return decide(intervals.median(ratios, confidence), asked)
+    return conclude(intervals.median(ratios, confidence), asked)
 
 
 def ratio_of_medians(
     above: Sequence[float], below: Sequence[float], asked: Range, confidence: float = CONFIDENCE
-) -> Decision:
+) -> Conclusion:
     """Judge two samples that are not paired by the ratio of their medians, for which the noise may have any distribution.
 
     False alarms: at most 1 % on either side. Power: with 8 values each of 5 % noise, 30 % beyond the edge is decided in 98
     of 100 runs. Fewer than 8 values decide nothing at 99 %.
     """
-    return decide(intervals.ratio_of_medians(above, below, confidence), asked)
+    return conclude(intervals.ratio_of_medians(above, below, confidence), asked)
 
 
 def trend(
     points: Sequence[tuple[float, float]], span: float, asked: Range, confidence: float = CONFIDENCE, stalled: float = 0.0
-) -> Decision:
+) -> Conclusion:
     """Judge by what factor positive values grow over `span`, from points (place, value); ValueError with fewer than three.
 
     False alarms: 1 % on either side, exactly so for log-normal noise. Power: 9 rates of 3 % noise that do not decline are
     found to keep 0.8 of themselves in 99 of 100 runs.
     """
-    return decide(intervals.growth(points, span, confidence), asked, stalled)
+    return conclude(intervals.growth(points, span, confidence), asked, stalled)
 
 
-def latency_within(latency_ns: Ints, budget_ns: int, percent: float = 99.0, confidence: float = CONFIDENCE) -> Decision:
+def latency_within(latency_ns: Ints, budget_ns: int, percent: float = 99.0, confidence: float = CONFIDENCE) -> Conclusion:
     """Judge whether `percent` of the requests take at most `budget_ns`; int64 [n] in the order of the schedule.
 
     The figure is the share over the budget. MLPerf's early stopping bounds it by Clopper and Pearson as if requests were
@@ -155,10 +155,10 @@ def latency_within(latency_ns: Ints, budget_ns: int, percent: float = 99.0, conf
     typical_ns = nearest_rank(latency_ns, percent)
     tau = max(integrated_time(late), integrated_time(latency_ns > typical_ns))
     allowed = round(1 - percent / 100, 12)  # so that a report says 0.01
-    return decide(intervals.share(int(late.sum()), len(latency_ns), tau, confidence), at_most(allowed))
+    return conclude(intervals.share(int(late.sum()), len(latency_ns), tau, confidence), at_most(allowed))
 
 
-def agrees(values: Sequence[float], expected: float, confidence: float, tolerance: float = 0.0) -> Decision:
+def agrees(values: Sequence[float], expected: float, confidence: float, tolerance: float = 0.0) -> Conclusion:
     """Judge whether the mean of independent, normal values refutes what is expected of it. Here PASS means that it does not.
 
     tolerance: what rounding may explain. False alarms: a true expectation fails with 2 (1 - confidence). Power: one that is
@@ -167,27 +167,27 @@ def agrees(values: Sequence[float], expected: float, confidence: float, toleranc
     """
     found, asked = intervals.mean(values, confidence), within(expected - tolerance, expected + tolerance)
     if found.low is None or found.high is None:
-        return Decision(INCONCLUSIVE, asked, **vars(found))
+        return Conclusion(INCONCLUSIVE, asked, **vars(found))
     meets = found.low <= expected + tolerance and found.high >= expected - tolerance
-    return Decision(PASS if meets else FAIL, asked, **vars(found))
+    return Conclusion(PASS if meets else FAIL, asked, **vars(found))
 
 
-def figure(value: float | None, asked: Range, stalled: float = 0.0) -> Decision:
+def figure(value: float | None, asked: Range, stalled: float = 0.0) -> Conclusion:
     """Judge a figure that is taken as it is; None: INCONCLUSIVE.
 
     It is for counts, and for figures whose noise the range has room for. Whether to trust it is up to the caller.
     """
-    return decide(intervals.nothing() if value is None else intervals.exact(value), asked, stalled)
+    return conclude(intervals.nothing() if value is None else intervals.exact(value), asked, stalled)
 
 
-def duration_within(took_ns: int, allowed_ns: int, stall_ns: int) -> Decision:
+def duration_within(took_ns: int, allowed_ns: int, stall_ns: int) -> Conclusion:
     """Judge one duration that the host may have lengthened; stall_ns: by how much it was late meanwhile, at worst.
 
     A stall can make a duration longer and never shorter. So one that is within what is allowed is a PASS whatever the host
     did, and a FAIL needs one that is beyond it by more than three times the stall. False alarms: none in 764 correct runs
     on two cores beside four busy processes.
     """
-    return decide(Interval(took_ns, took_ns - STALLS * stall_ns, took_ns, 1.0, 1, 1.0), at_most(allowed_ns))
+    return conclude(Interval(took_ns, took_ns - STALLS * stall_ns, took_ns, 1.0, 1, 1.0), at_most(allowed_ns))
 
 
 def each_of(confidence: float, looks: int) -> float:
@@ -195,9 +195,9 @@ def each_of(confidence: float, looks: int) -> float:
     return 1 - (1 - confidence) / looks
 
 
-def withheld(decision: Decision) -> Decision:
-    """Return the decision without a FAIL: for data in which something else may have caused one, but never a PASS."""
-    return Decision(INCONCLUSIVE, decision.asked, **vars(decision.interval)) if decision.verdict == FAIL else decision
+def withheld(found: Conclusion) -> Conclusion:
+    """Return the conclusion without a FAIL: for data in which something else may have caused one, but never a PASS."""
+    return Conclusion(INCONCLUSIVE, found.asked, **vars(found.interval)) if found.verdict == FAIL else found
 
 
 def worst(answers: Iterable[str]) -> str:

@@ -14,9 +14,10 @@ from typing import Any
 
 from batchproof.bench.calibration import Calibrate
 from batchproof.bench.each_work import measured, summed_up
-from batchproof.bench.measurement import Bench, Price, Result
+from batchproof.bench.measurement import Bench, Price
 from batchproof.bench.oracle.curve import Curve
 from batchproof.bench.oracle.prediction import predict
+from batchproof.bench.result import Result
 from batchproof.load.schedule import poisson
 from batchproof.load.workload import MS, Skipped, Work
 from batchproof.reference_batcher.config import BatcherConfig

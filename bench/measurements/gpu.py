@@ -18,8 +18,9 @@ from importlib.util import find_spec
 from typing import Any
 
 from batchproof.bench.calibration import Calibrate
-from batchproof.bench.measurement import Bench, Result
+from batchproof.bench.measurement import Bench
 from batchproof.bench.oracle.curve import Curve, Knee
+from batchproof.bench.result import Result
 from batchproof.load.workload import WORKS, Skipped
 
 SIZES = (1, 8, 32, 128)

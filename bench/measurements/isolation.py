@@ -16,7 +16,8 @@ import numpy as np
 
 from batchproof.bench.calibration import Calibrate, saturation
 from batchproof.bench.fleet import together
-from batchproof.bench.measurement import Bench, Result
+from batchproof.bench.measurement import Bench
+from batchproof.bench.result import Result
 from batchproof.load.phases import Phase, Service, during, merged, phases, schedule, service
 from batchproof.load.runs import Run, open_loop
 from batchproof.load.samples import Samples
@@ -24,7 +25,7 @@ from batchproof.load.schedule import Schedule, poisson
 from batchproof.load.workload import MS, WORKS, Served
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats import gates
-from batchproof.stats.gates import Decision
+from batchproof.stats.gates import Conclusion
 from batchproof.stats.percentile import fewest
 from batchproof.targets.protocol import claimed
 
@@ -51,10 +52,10 @@ class Shared:
 
 @dataclass(frozen=True)
 class PhaseFigures:
-    """One model in one phase. slo: the decision whether 99 % are within the SLO; None without any request."""
+    """One model in one phase. slo: whether 99 % are within the SLO; None without any request."""
 
     service: Service
-    slo: Decision | None
+    slo: Conclusion | None
 
     def facts(self) -> dict[str, Any]:
         """Return JSON data."""

@@ -16,12 +16,13 @@ from typing import Any
 
 from batchproof.bench.calibration import Calibrate
 from batchproof.bench.each_work import measured, summed_up
-from batchproof.bench.measurement import Bench, Result
+from batchproof.bench.measurement import Bench
+from batchproof.bench.result import Result
 from batchproof.load.runs import Run, closed_loop
 from batchproof.load.workload import Served, Work
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats import gates
-from batchproof.stats.gates import INCONCLUSIVE, PASS, Decision, at_least
+from batchproof.stats.gates import INCONCLUSIVE, PASS, Conclusion, at_least
 
 GATE = 1.05
 ASKED = at_least(GATE)
@@ -37,12 +38,12 @@ Pair = tuple[Run, Run]  # one request at a time, and the crowd
 class Naive:
     """One request at a time against dynamic batching, on one work.
 
-    decision: on the ratio of dynamic to naive. naive_per_s, dynamic_per_s: requests/s, in each pair. ceiling: how many times
+    conclusion: on dynamic over naive. naive_per_s, dynamic_per_s: requests/s, in each pair. ceiling: how many times
     batching can beat one request at a time, by the curve; limit_per_s: the most that the curve allows; alone_per_s: what one
     request at a time could have without any overhead. reasons: why too few pairs are valid; empty if enough are.
     """
 
-    decision: Decision
+    conclusion: Conclusion
     naive_per_s: tuple[float, ...]
     dynamic_per_s: tuple[float, ...]
     max_batch_size: int
@@ -54,7 +55,7 @@ class Naive:
     @property
     def valid(self) -> bool:
         """Stalls cannot cause a PASS, so that one stands even where too few pairs are valid."""
-        return not self.reasons or self.decision.verdict == PASS
+        return not self.reasons or self.conclusion.verdict == PASS
 
     @property
     def gains(self) -> bool:
@@ -64,7 +65,7 @@ class Naive:
     @property
     def verdict(self) -> str:
         """The gate's; "" for a model that cannot gain."""
-        return self.decision.verdict if self.gains else ""
+        return self.conclusion.verdict if self.gains else ""
 
     @property
     def medians_per_s(self) -> tuple[float, float] | None:
@@ -74,12 +75,12 @@ class Naive:
     @property
     def says(self) -> str:
         """Its part of the headline."""
-        ratio = self.decision.estimate
+        ratio = self.conclusion.estimate
         if not self.gains:
             return f"cannot gain from batching (ceiling {self.ceiling:.2f}x): not judged; measured {ratio:.2f}x"
         most = f"at most {self.ceiling:.2f}x can be had"
         if self.medians_per_s is None:
-            least = f"at least {self.decision.low:.2f}x" if self.decision.verdict == PASS else "inconclusive"
+            least = f"at least {self.conclusion.low:.2f}x" if self.conclusion.verdict == PASS else "inconclusive"
             return f"{least}: the host stalled; {most}"
         naive, dynamic = self.medians_per_s
         return f"{ratio:.2f}x ({dynamic:,.0f} against {naive:,.0f}/s; {most})"
@@ -97,14 +98,14 @@ class Naive:
             "ceiling": self.ceiling,
             "limit_per_s": self.limit_per_s,
             "alone_per_s": self.alone_per_s,
-            "pairs": self.decision.n,
-            "ratio_low": self.decision.low,
-            "ratio_high": None if self.reasons else self.decision.high,
+            "pairs": self.conclusion.n,
+            "ratio_low": self.conclusion.low,
+            "ratio_high": None if self.reasons else self.conclusion.high,
         }
         if self.medians_per_s is None:
             return facts | {"discarded": {"naive_per_s": list(self.naive_per_s), "dynamic_per_s": list(self.dynamic_per_s)}}
         naive, dynamic = self.medians_per_s
-        measured = {"naive_per_s": naive, "dynamic_per_s": dynamic, "ratio": self.decision.estimate}
+        measured = {"naive_per_s": naive, "dynamic_per_s": dynamic, "ratio": self.conclusion.estimate}
         return facts | measured | {"share_of_limit": dynamic / self.limit_per_s}
 
 
@@ -122,9 +123,9 @@ def of_work(bench: Bench, calibrate: Calibrate, work: Work) -> Naive:
         pairs, reasons = _pairs(bench, served, 2 * top, alone)
     for run, word in zip(pairs[0], ("naive", "dynamic"), strict=True):
         bench.record.samples(f"naive-{work.name}-{word}", run.samples)
-    decision = judged(pairs, alone)
+    conclusion = judged(pairs, alone)
     return Naive(
-        gates.withheld(decision) if reasons else decision,  # stalls can cause a FAIL; they cannot cause a PASS
+        gates.withheld(conclusion) if reasons else conclusion,  # stalls can cause a FAIL; they cannot cause a PASS
         tuple(naive.throughput for naive, _ in pairs),
         tuple(dynamic.throughput for _, dynamic in pairs),
         top,
@@ -135,7 +136,7 @@ def of_work(bench: Bench, calibrate: Calibrate, work: Work) -> Naive:
     )
 
 
-def judged(pairs: Sequence[Pair], alone: float) -> Decision:
+def judged(pairs: Sequence[Pair], alone: float) -> Conclusion:
     """Judge pairs of a naive and a dynamic run; alone: requests/s of one at a time without any overhead."""
     return gates.median_ratio([_ratio(pair, alone) for pair in pairs], ASKED)
 

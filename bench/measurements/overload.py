@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from batchproof.bench.calibration import Calibrate, saturation
 from batchproof.bench.fleet import together
-from batchproof.bench.measurement import Bench, Result
+from batchproof.bench.measurement import Bench
+from batchproof.bench.result import Result
 from batchproof.load.phases import Phase, Service, during, most_inside, phases, quantile, schedule, service
 from batchproof.load.runs import open_loop
 from batchproof.load.samples import Samples

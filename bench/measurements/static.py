@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from batchproof.bench.calibration import Calibrate
 from batchproof.bench.each_work import measured, summed_up
-from batchproof.bench.measurement import Bench, Result
+from batchproof.bench.measurement import Bench
+from batchproof.bench.result import Result
 
 
 def measure(bench: Bench, calibrate: Calibrate) -> Result:

@@ -16,7 +16,7 @@ import numpy as np
 from batchproof.bench.calibration import Calibrate, Calibration
 from batchproof.bench.each_work import measured, summed_up
 from batchproof.bench.fleet import together
-from batchproof.bench.measurement import Bench, Result
+from batchproof.bench.measurement import Bench
 from batchproof.bench.oracle.prediction import (
     Assessment,
     Prediction,
@@ -27,12 +27,13 @@ from batchproof.bench.oracle.prediction import (
     predict,
     predict_closed,
 )
+from batchproof.bench.result import Result
 from batchproof.load.runs import Run, closed_loop, open_loop
 from batchproof.load.schedule import poisson
 from batchproof.load.workload import MS, Served, Work
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats import gates
-from batchproof.stats.gates import Decision, at_least
+from batchproof.stats.gates import Conclusion, at_least
 from batchproof.stats.percentile import fewest
 
 SIZES = ((1, 4, 8, 32), (1, 4, 16))  # full, quick
@@ -199,7 +200,7 @@ def best_of(points: Sequence[Observed]) -> Observed:
     return min(near, key=lambda point: (point.size, point.config.max_queue_delay_ns))
 
 
-def judged(best: Run, smallest: Run) -> Decision:
+def judged(best: Run, smallest: Run) -> Conclusion:
     """Judge best >= 1.1 x smallest by the answers in eighths of each run; invalid runs tell nothing."""
     if not (best.validity.valid and smallest.validity.valid):
         return gates.figure(None, at_least(GATE))

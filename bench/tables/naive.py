@@ -17,9 +17,9 @@ def tables(found: Works[Naive]) -> tuple[Table, ...]:
 
 
 def _row(name: str, one: Naive) -> list[Cell]:
-    low, high, judged = one.decision.low, one.decision.high, one.verdict or "not judged"
+    low, high, judged = one.conclusion.low, one.conclusion.high, one.verdict or "not judged"
     if one.medians_per_s is None:
-        return [name, None, None, None, low, None, one.ceiling, None, one.decision.n, judged]
+        return [name, None, None, None, low, None, one.ceiling, None, one.conclusion.n, judged]
     naive, dynamic = one.medians_per_s
     share = dynamic / one.limit_per_s
-    return [name, naive, dynamic, one.decision.estimate, low, high, one.ceiling, share, one.decision.n, judged]
+    return [name, naive, dynamic, one.conclusion.estimate, low, high, one.ceiling, share, one.conclusion.n, judged]

@@ -13,8 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from batchproof.bench.calibration import Calibrate
-from batchproof.bench.measurement import Bench, Result
+from batchproof.bench.measurement import Bench
 from batchproof.bench.plan import Measurement
+from batchproof.bench.result import Result
 from batchproof.bench.run import Options, Usage, run
 from batchproof.bench.tune.search import Goal, Traffic
 from batchproof.bench.tune.tables import tables

@@ -21,7 +21,7 @@ from batchproof.load.schedule import Schedule, ScheduleError, parse, trace
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.reference_batcher.simulator import simulate, simulate_closed
 from batchproof.stats import gates
-from batchproof.stats.gates import PASS, Decision
+from batchproof.stats.gates import PASS, Conclusion
 from batchproof.stats.percentile import percentile
 
 Ints = npt.NDArray[np.int64]
@@ -44,7 +44,7 @@ class Goal:
     percent: float = 99.0
     confidence: float = 0.99
 
-    def judge(self, latency_ns: Ints, confidence: float) -> Decision:
+    def judge(self, latency_ns: Ints, confidence: float) -> Conclusion:
         """Decide whether it is kept by such latencies, int64 [n] in the order of the schedule."""
         return gates.latency_within(latency_ns, self.budget_ns, self.percent, confidence)
 

@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from batchproof.bench.calibration import Calibrate, Calibration, saturation
-from batchproof.bench.measurement import Bench, Result
+from batchproof.bench.measurement import Bench
 from batchproof.bench.oracle.prediction import margin_of
+from batchproof.bench.result import Result
 from batchproof.bench.tune import explanation
 from batchproof.bench.tune.search import Forecast, Machine, Simulator, grid_of, highest_qps, name_of, ranked
 from batchproof.bench.tune.verification import Objective, Verified, planned, verify

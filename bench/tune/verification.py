@@ -14,7 +14,7 @@ from batchproof.load.runs import open_loop
 from batchproof.load.workload import Served, Work
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats import gates
-from batchproof.stats.gates import INCONCLUSIVE, Decision
+from batchproof.stats.gates import INCONCLUSIVE, Conclusion
 
 INVALID = "INVALID"
 # As shares of the predicted rate. At 1.0 just 1 % is over the budget, which cannot be shown in any time. The simulator says
@@ -54,7 +54,7 @@ class Verified:
     config: BatcherConfig
     rate: float
     verdict: str
-    shown: Decision | None
+    shown: Conclusion | None
     p99_ns: int | None
     predicted_ns: int | None
     requests: int
@@ -102,7 +102,7 @@ def verify(
     goal, traffic = simulator.goal, simulator.traffic
     measured: list[Any] = []
     predicted: list[Any] = []
-    shown: Decision | None = None
+    shown: Conclusion | None = None
     spoilt = False
     seed, place, left_s = bench.seed + 1, 0, max(longest_s, seconds)
     while place < len(STEPS) and left_s > 0 and (shown is None or shown.verdict == INCONCLUSIVE):

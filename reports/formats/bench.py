@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from batchproof.reports.formats.jsonl import Entry, EntryWriter, ReportError, entries, opened, prepared, target_name
+from batchproof.reports.formats.jsonl import Line, LineWriter, ReportError, lines, opened, prepared, target_name
 
 NAME = "bench"
 FILE = f"{NAME}.jsonl"
@@ -17,9 +17,9 @@ FILE = f"{NAME}.jsonl"
 class BenchReport:
     """One bench of one target, line by line as it was written. cut: the last line ends in the middle."""
 
-    header: Entry
-    measurements: tuple[Entry, ...]
-    footer: Entry | None
+    header: Line
+    measurements: tuple[Line, ...]
+    footer: Line | None
     cut: bool = False
 
     @property
@@ -42,12 +42,12 @@ class BenchReport:
 def read(path: str | Path) -> BenchReport:
     """Read a bench file, or the `bench.jsonl` of a folder; ReportError says what is wrong with it."""
     with opened(path, FILE) as raw:
-        found = entries(raw, NAME)
+        found = lines(raw, NAME)
         _agree(found.header, found.body, found.footer)
     return BenchReport(found.header, found.body, found.footer, found.cut)
 
 
-def _agree(header: Entry, found: Sequence[Entry], footer: Entry | None) -> None:
+def _agree(header: Line, found: Sequence[Line], footer: Line | None) -> None:
     names = [one["measurement"] for one in found]
     if strange := [name for name in names if name not in header["measurements"]]:
         raise ReportError(f"{', '.join(strange)} was measured, and the header did not select it")
@@ -69,24 +69,24 @@ class BenchWriter:
         self.names: list[str] = []
         with prepared(folder, "bench"):
             folder.mkdir(parents=True, exist_ok=True)
-            self._entries = EntryWriter(folder / FILE, NAME, _plain, awake=awake)
+            self._lines = LineWriter(folder / FILE, NAME, _plain, awake=awake)
 
     def header(self, **fields: Any) -> None:
         """Write the first line."""
-        self._entries.header(**fields)
+        self._lines.header(**fields)
 
     def measurement(self, name: str, result: Mapping[str, Any]) -> None:
         """Write what a measurement found; `result` has the fields of the schema, and figures of its own."""
         self.names.append(name)
-        self._entries.write(type="measurement", measurement=name, **result)
+        self._lines.write(type="measurement", measurement=name, **result)
 
     def footer(self, exit_status: int, *, complete: bool, reason: str) -> None:
         """Write the last line: without it the bench is truncated."""
-        self._entries.footer(exit_status, complete=complete, reason=reason, names=self.names)
+        self._lines.footer(exit_status, complete=complete, reason=reason, names=self.names)
 
     def close(self) -> None:
         """End without a footer, if none was written: the bench stays truncated. Safe to call twice."""
-        self._entries.close()
+        self._lines.close()
 
 
 def _plain(value: Any) -> Any:

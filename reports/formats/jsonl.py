@@ -1,4 +1,4 @@
-"""What report.jsonl and bench.jsonl have in common: a header, entries, a footer, each one line of JSON of a known type."""
+"""What report.jsonl and bench.jsonl have in common: a header, a body and a footer, in lines of JSON of known types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from batchproof import __version__
 from batchproof.reports.formats.schemas import flaw, schema, version
 from batchproof.reports.wording import clean
 
-Entry = Mapping[str, Any]  # one line, as the schema of its file describes it
+Line = Mapping[str, Any]  # what one line says, as the schema of its file describes it
 
 
 class ReportError(Exception):
@@ -28,48 +28,48 @@ class ReportFolderError(Exception):
 
 
 @dataclass(frozen=True)
-class Entries:
+class Lines:
     """The content of a file, in its order. footer: None if the file is truncated; cut: its last line ends in the middle."""
 
-    header: Entry
-    body: tuple[Entry, ...]
-    footer: Entry | None
+    header: Line
+    body: tuple[Line, ...]
+    footer: Line | None
     cut: bool
 
 
-def entries(raw: bytes, name: str) -> Entries:
+def lines(raw: bytes, name: str) -> Lines:
     """Read the content of a file of the format with this schema; ReportError says which line is wrong and why."""
-    header: Entry | None = None
-    footer: Entry | None = None
-    body: list[Entry] = []
+    header: Line | None = None
+    footer: Line | None = None
+    body: list[Line] = []
     cut = False
-    for number, entry in _objects(raw):
+    for number, line in _objects(raw):
         if header is None:
-            header = _header(entry, name)
+            header = _header(line, name)
         elif footer is not None:
             raise ReportError(f"line {number}: something follows the footer")
-        elif entry is None:
+        elif line is None:
             cut = True
-        elif entry.get("type") == "header":
+        elif line.get("type") == "header":
             raise ReportError(f"line {number}: a second header; two runs wrote into one file")
-        elif _checked(entry, number, name)["type"] == "footer":
-            footer = entry
+        elif _checked(line, number, name)["type"] == "footer":
+            footer = line
         else:
-            body.append(entry)
+            body.append(line)
     if header is None:
         raise ReportError("the file is empty")
-    return Entries(header, tuple(body), footer, cut)
+    return Lines(header, tuple(body), footer, cut)
 
 
-def _objects(raw: bytes) -> Iterator[tuple[int, Entry | None]]:
+def _objects(raw: bytes) -> Iterator[tuple[int, Line | None]]:
     """Yield each line's number and object; None for a last line that is not JSON, as a killed run leaves it."""
     # Split at b"\n" alone: str.splitlines() also splits at characters that JSON allows inside a string.
-    lines = [(number, text) for number, text in enumerate(raw.split(b"\n"), 1) if text.strip()]
-    for number, text in lines:
+    texts = [(number, text) for number, text in enumerate(raw.split(b"\n"), 1) if text.strip()]
+    for number, text in texts:
         try:
             data = json.loads(text.decode(), parse_constant=str)  # NaN becomes "NaN", which report.json can hold
         except (ValueError, RecursionError):
-            if number != lines[-1][0]:
+            if number != texts[-1][0]:
                 raise ReportError(f"line {number} is not JSON") from None
             yield number, None
             continue
@@ -78,22 +78,22 @@ def _objects(raw: bytes) -> Iterator[tuple[int, Entry | None]]:
         yield number, data
 
 
-def _header(entry: Entry | None, name: str) -> Entry:
-    if entry is None or entry.get("type") != "header":
+def _header(line: Line | None, name: str) -> Line:
+    if line is None or line.get("type") != "header":
         raise ReportError(f"the first line is not a header, so this is not {name}.jsonl")
     known = version(name, "header")
-    if entry.get("format") != known:
-        raise ReportError(f"its format is {entry.get('format')!r}, and this version of Batchproof reads format {known}")
-    return _checked(entry, 1, name)
+    if line.get("format") != known:
+        raise ReportError(f"its format is {line.get('format')!r}, and this version of Batchproof reads format {known}")
+    return _checked(line, 1, name)
 
 
-def _checked(entry: Entry, number: int, name: str) -> Entry:
-    kind = entry.get("type")
+def _checked(line: Line, number: int, name: str) -> Line:
+    kind = line.get("type")
     if {"$ref": f"#/$defs/{kind}"} not in schema(name)["oneOf"]:
         raise ReportError(f"line {number}: unknown type {kind!r}")
-    if wrong := flaw(name, str(kind), entry):
+    if wrong := flaw(name, str(kind), line):
         raise ReportError(f"line {number}, {kind}: {wrong}")
-    return entry
+    return line
 
 
 @contextmanager
@@ -120,7 +120,7 @@ def prepared(folder: Path, what: str) -> Iterator[None]:
         raise ReportFolderError(f"cannot write a {what} into {folder}: {error.strerror}; choose another --report") from None
 
 
-class EntryWriter:
+class LineWriter:
     """Writes a file line by line while the run goes on: without its footer, the file is truncated.
 
     plain: turns a value that JSON cannot hold into one that it can. awake: whether the host is kept awake.
@@ -149,7 +149,7 @@ class EntryWriter:
         self._file.close()
 
 
-def target_name(header: Entry) -> str:
+def target_name(header: Line) -> str:
     """Return the name and version of the target in a header."""
     return f"{header['target']['name']} {header['target']['version']}".strip()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from batchproof.reports.formats import bundle
-from batchproof.reports.formats.jsonl import Entry, EntryWriter, ReportError, entries, opened, prepared, target_name
+from batchproof.reports.formats.jsonl import Line, LineWriter, ReportError, lines, opened, prepared, target_name
 from batchproof.reports.formats.schemas import version, words
 
 NAME = "report"
@@ -26,10 +26,10 @@ class Report:
     cut: the last line ends in the middle, so the run was killed while it wrote it.
     """
 
-    header: Entry
-    attempts: tuple[Entry, ...]
-    results: tuple[Entry, ...]
-    footer: Entry | None
+    header: Line
+    attempts: tuple[Line, ...]
+    results: tuple[Line, ...]
+    footer: Line | None
     cut: bool = False
 
     @property
@@ -54,10 +54,10 @@ class Report:
         found = Counter(result["verdict"] for result in self.results)
         return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
 
-    def areas(self) -> dict[str, tuple[Entry, ...]]:
+    def areas(self) -> dict[str, tuple[Line, ...]]:
         """The results by area (`DB-DELAY` of `DB-DELAY-004`), areas and rules in the order of the selection."""
         by_rule = {result["rule"]: result for result in self.results}
-        areas: dict[str, tuple[Entry, ...]] = {}
+        areas: dict[str, tuple[Line, ...]] = {}
         for rule in self.header["rules"]:
             if rule in by_rule:
                 areas[area(rule)] = (*areas.get(area(rule), ()), by_rule[rule])
@@ -72,7 +72,7 @@ def area(rule: str) -> str:
 def read(path: str | Path) -> Report:
     """Read a report file, or the `report.jsonl` of a folder; ReportError says what is wrong with it."""
     with opened(path, FILE) as raw:
-        found = entries(raw, NAME)
+        found = lines(raw, NAME)
         attempts, results = (tuple(one for one in found.body if one["type"] == kind) for kind in ("attempt", "result"))
         report = Report(found.header, attempts, results, found.footer, found.cut)
         _agree(report)
@@ -111,34 +111,34 @@ class ReportWriter:
             (folder / "bundles").mkdir(parents=True, exist_ok=True)
             for old in (folder / "bundles").glob("*.zip"):
                 old.unlink()
-            self._entries = EntryWriter(folder / FILE, NAME, awake=awake)
+            self._lines = LineWriter(folder / FILE, NAME, awake=awake)
 
     def header(self, **fields: Any) -> None:
         """Write the first line; ReportFolderError if that is impossible."""
         with prepared(self.folder, "report"):
             try:
-                self._entries.header(**fields)
+                self._lines.header(**fields)
             except OSError:
                 self.close()
                 raise
 
     def attempt(self, **fields: Any) -> None:
         """Write one attempt at a rule."""
-        self._entries.write(type="attempt", **fields)
+        self._lines.write(type="attempt", **fields)
 
     def result(self, **fields: Any) -> None:
         """Write how a rule ended."""
         self.counts[fields["verdict"]] += 1
-        self._entries.write(type="result", **fields)
+        self._lines.write(type="result", **fields)
 
     def footer(self, exit_status: int, complete: bool, reason: str) -> None:
         """Write the last line: without it the report is truncated."""
-        self._entries.footer(exit_status, complete=complete, reason=reason, counts=dict(self.counts))
+        self._lines.footer(exit_status, complete=complete, reason=reason, counts=dict(self.counts))
 
     def close(self) -> None:
         """End without a footer, for a report that cannot be written: it stays truncated."""
         with contextlib.suppress(OSError):  # closing writes again what could not be written
-            self._entries.close()
+            self._lines.close()
 
     def bundle(self, content: bundle.Bundle, failure: str) -> None:
         """Write what `check --replay` needs to judge again, under the name that `bundle.name` gives."""

@@ -25,7 +25,7 @@ from batchproof.fixtures.judging.catalogue import profiles, rules
 from batchproof.fixtures.judging.declarations import DeclarationError, known_issues, with_claims
 from batchproof.reports import read
 from batchproof.reports.formats import report
-from batchproof.reports.formats.jsonl import EntryWriter
+from batchproof.reports.formats.jsonl import LineWriter
 from batchproof.reports.formats.report import ReportWriter
 from batchproof.targets import resolve
 from batchproof.targets.protocol import TargetError
@@ -218,7 +218,7 @@ def test_a_full_disk_is_not_green(
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(ReportWriter if part != "header" else EntryWriter, part, full)
+    monkeypatch.setattr(ReportWriter if part != "header" else LineWriter, part, full)
     judge = ["--target", "virtual", "--rules", "DB-SIZE-001,DB-SIZE-002", "--patience", "quick"]
 
     status, out, err = invoke(capfd, "check", *judge, "--report", tmp_path)

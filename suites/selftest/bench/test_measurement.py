@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from batchproof.bench import measurement
-from batchproof.bench.measurement import Result
+from batchproof.bench.result import Result
 from batchproof.load.runs import closed_loop
 from batchproof.load.workload import WORKS
 from batchproof.reference_batcher import BatcherConfig

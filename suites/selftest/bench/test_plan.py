@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from batchproof.bench.measurement import Result
 from batchproof.bench.plan import MEASUREMENTS, by_name
+from batchproof.bench.result import Result
 
 
 def test_the_calibration_comes_first() -> None:

@@ -11,9 +11,9 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from batchproof.bench import run as command
-from batchproof.bench.measurement import Result
 from batchproof.bench.measurements import cost
 from batchproof.bench.plan import Measurement
+from batchproof.bench.result import Result
 from batchproof.bench.run import Options, run
 from batchproof.bench.tables.table import Table
 from batchproof.bench.view import View

@@ -14,7 +14,7 @@ import pytest
 
 from batchproof.stats import gates
 from batchproof.stats.arrays import NEVER
-from batchproof.stats.gates import FAIL, INCONCLUSIVE, PASS, Decision, Range, at_least, at_most, within
+from batchproof.stats.gates import FAIL, INCONCLUSIVE, PASS, Conclusion, Range, at_least, at_most, within
 from batchproof.stats.intervals import Interval, exact, nothing
 
 if TYPE_CHECKING:
@@ -37,37 +37,37 @@ def pairs(rng: Generator, true: float, count: int, noise: float) -> list[float]:
     return ratios
 
 
-def mean(rng: Generator, off: float) -> Decision:
+def mean(rng: Generator, off: float) -> Conclusion:
     """9 pairs, 5 % noise."""
     return gates.mean_ratio(pairs(rng, GATE * off, 9, 0.05), at_least(GATE))
 
 
-def mean_at_most(rng: Generator, off: float) -> Decision:
+def mean_at_most(rng: Generator, off: float) -> Conclusion:
     """The same, with the range on the other side."""
     return gates.mean_ratio(pairs(rng, GATE / off, 9, 0.05), at_most(GATE))
 
 
-def few(rng: Generator, off: float) -> Decision:
+def few(rng: Generator, off: float) -> Conclusion:
     """4 pairs, 30 % noise: the fewest pairs and the loudest noise that a rule allows."""
     return gates.mean_ratio(pairs(rng, GATE * off, 4, 0.3), at_least(GATE))
 
 
-def middle(rng: Generator, off: float) -> Decision:
+def middle(rng: Generator, off: float) -> Conclusion:
     """20 pairs, 5 % noise."""
     return gates.median_ratio(pairs(rng, GATE * off, 20, 0.05), at_least(GATE))
 
 
-def outliers(rng: Generator, off: float) -> Decision:
+def outliers(rng: Generator, off: float) -> Conclusion:
     """20 pairs with Cauchy noise, which has no mean."""
     return gates.median_ratio((GATE * off * np.exp(0.05 * rng.standard_cauchy(20))).tolist(), at_least(GATE))
 
 
-def unpaired(rng: Generator, off: float) -> Decision:
+def unpaired(rng: Generator, off: float) -> Conclusion:
     """8 values on either side, 5 % noise."""
     return gates.ratio_of_medians(pairs(rng, GATE * off, 8, 0.05), pairs(rng, 1, 8, 0.05), at_least(GATE))
 
 
-def decline(rng: Generator, off: float) -> Decision:
+def decline(rng: Generator, off: float) -> Conclusion:
     """9 rates, 3 % noise, which decline to 0.8 times `off` over 6 of them."""
     line = math.log(0.8 * off) / 6 * np.arange(9)
     rates = np.exp(line + rng.normal(0, 0.03, 9)).tolist()
@@ -79,7 +79,7 @@ def decline(rng: Generator, off: float) -> Decision:
     [(mean, HUNDREDTH), (mean_at_most, HUNDREDTH), (few, HUNDREDTH), (decline, HUNDREDTH), (middle, RARELY),
      (outliers, RARELY), (unpaired, RARELY)],
 )
-def test_one_false_alarm_in_a_hundred(run: Callable[[Generator, float], Decision], alarms: tuple[float, float]) -> None:
+def test_one_false_alarm_in_a_hundred(run: Callable[[Generator, float], Conclusion], alarms: tuple[float, float]) -> None:
     """A true figure at the edge becomes PASS, and FAIL, as often as the gate says, and no gate is much too careful."""
     rng = np.random.default_rng(1729)
 
@@ -94,7 +94,7 @@ def test_one_false_alarm_in_a_hundred(run: Callable[[Generator, float], Decision
     [(mean, 1.1, PASS), (mean, 0.9, FAIL), (mean_at_most, 1.1, PASS), (middle, 1.1, PASS), (middle, 0.9, FAIL),
      (unpaired, 1.3, PASS), (unpaired, 1 / 1.3, FAIL), (decline, 1.25, PASS), (decline, 0.8, FAIL)],
 )
-def test_power_is_as_documented(run: Callable[[Generator, float], Decision], off: float, answer: str) -> None:
+def test_power_is_as_documented(run: Callable[[Generator, float], Conclusion], off: float, answer: str) -> None:
     """Off the edge by as much as the docstring says, at least 98 runs of 100 are decided, and none is decided wrongly."""
     rng = np.random.default_rng(7)
 
@@ -182,13 +182,13 @@ def test_an_interval_inside_outside_and_across(asked: Range, answers: list[str])
     found = [Interval((low + high) / 2, low, high, 0.99, 9, 9.0)
              for low, high in ((0.8, 0.9), (0.9, 1.0), (1.0, 1.1), (1.0, 1.6), (1.6, 1.7))]
 
-    assert [gates.decide(one, asked).verdict for one in found] == answers
+    assert [gates.conclude(one, asked).verdict for one in found] == answers
 
 
 @pytest.mark.parametrize("asked", [at_least(0.0), at_most(9.0), within(0.0, 9.0), Range()], ids=str)
 def test_without_data_nothing_is_decided(asked: Range) -> None:
     """Neither a gate with an interval decides, nor one that takes a figure as it is."""
-    found = [gates.decide(nothing(), asked), gates.figure(None, asked), gates.mean_ratio([], asked),
+    found = [gates.conclude(nothing(), asked), gates.figure(None, asked), gates.mean_ratio([], asked),
              gates.median_ratio([], asked), gates.ratio_of_medians([], [], asked)]
 
     assert {one.verdict for one in found} == {INCONCLUSIVE}
@@ -214,11 +214,11 @@ def test_outliers_of_a_few_pairs_decide_nothing(ratios: tuple[float, ...], answe
 
 def test_a_stalled_host_explains_three_times_its_share() -> None:
     """A FAIL needs the range to be missed by more than three times the share of the time in which the host was late."""
-    low = [gates.decide(exact(0.7), at_least(0.8), late).verdict for late in (0.0, 0.04, 0.05)]
-    high = [gates.decide(exact(1.4), at_most(1.2), late).verdict for late in (0.0, 0.05, 0.06)]
+    low = [gates.conclude(exact(0.7), at_least(0.8), late).verdict for late in (0.0, 0.04, 0.05)]
+    high = [gates.conclude(exact(1.4), at_most(1.2), late).verdict for late in (0.0, 0.05, 0.06)]
 
     assert low == high == [FAIL, FAIL, INCONCLUSIVE]
-    assert gates.decide(exact(0.8), at_least(0.8), 0.9).verdict == PASS
+    assert gates.conclude(exact(0.8), at_least(0.8), 0.9).verdict == PASS
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_looks_share_the_doubt() -> None:
     assert wrong / 2000 <= 0.016
 
 
-def test_a_decision_says_what_was_asked() -> None:
+def test_a_conclusion_says_what_was_asked() -> None:
     """It also says on what grounds, in JSON and in words. A FAIL can be withheld, and the rest stays."""
     passed, failed = (gates.median_ratio([ratio] * 8, at_least(1.05)) for ratio in (2.0, 1.0))
 

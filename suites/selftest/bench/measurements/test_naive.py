@@ -17,7 +17,8 @@ from batchproof.load.workload import MS, WORKS, Work
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from batchproof.bench.measurement import Bench, Result
+    from batchproof.bench.measurement import Bench
+    from batchproof.bench.result import Result
 
 ACCELERATOR = WORKS["accelerator"]
 BASE_NS, ROW_NS = ACCELERATOR.base_ns, ACCELERATOR.row_ns

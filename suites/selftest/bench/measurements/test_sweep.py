@@ -20,7 +20,8 @@ from batchproof.reference_batcher import BatcherConfig
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from batchproof.bench.measurement import Bench, Result
+    from batchproof.bench.measurement import Bench
+    from batchproof.bench.result import Result
 
 ACCELERATOR = WORKS["accelerator"]
 BASE_NS, ROW_NS = ACCELERATOR.base_ns, ACCELERATOR.row_ns

@@ -12,9 +12,9 @@ import pytest
 from rich.console import Console
 
 from batchproof.bench import run as command
-from batchproof.bench.measurement import Result
 from batchproof.bench.plan import Measurement
 from batchproof.bench.record import Record
+from batchproof.bench.result import Result
 from batchproof.bench.run import Options, run, status_of
 from batchproof.bench.tables.table import Table
 from batchproof.load.workload import Skipped
