@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+pytest.register_assert_rewrite("batchproof.suites.selftest")  # also what the tests share, before anything imports it
+
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -1,4 +1,4 @@
-"""The cost of the generator itself: `pytest suites/performance/bench_load.py --benchmark-json load.json`.
+"""The cost of the generator itself: `pytest -p benchmark suites/performance/bench_load.py --benchmark-json load.json`.
 
 Collected only when named. Each figure is of the machine it was taken on; none is a rule.
 """

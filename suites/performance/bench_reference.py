@@ -1,6 +1,6 @@
 """Micro-benchmarks of the reference batcher with pytest-benchmark. They run only when they are named.
 
-    pytest --pyargs batchproof.suites.performance.bench_reference --benchmark-json=out.json
+    pytest -p benchmark --pyargs batchproof.suites.performance.bench_reference --benchmark-json=out.json
 
 They time single steps on a quiet machine. What a batcher is under load is `batchproof bench`'s affair: a stopwatch around a
 callable knows nothing of queues.

@@ -414,7 +414,7 @@ def test_pytest_with_nothing_to_judge_is_a_usage_error(
     """With plain pytest too, rules that are not judged are a usage error: they must not look as if they had passed."""
     monkeypatch.chdir(tmp_path)
     plain = ["-c", os.devnull, f"--rootdir={tmp_path}", "--import-mode=importlib", "-q"]
-    leave_nothing = ["-p", "no:cacheprovider", "-p", "no:benchmark"]
+    leave_nothing = ["-p", "no:cacheprovider", "-p", "no:benchmark", "-p", "no:hypothesispytest"]
 
     status = pytest.main([*plain, *leave_nothing, *options])
 

@@ -46,11 +46,17 @@ ALLOWED = {("reference_batcher.mutants", "exec")}  # compiles our own source, wi
 
 
 @cache
-def modules() -> dict[str, ast.Module]:
-    """Return every module of the project by its name below `batchproof`, parsed."""
+def paths() -> dict[str, Path]:
+    """Return the file of every module of the project by the module's name below `batchproof`."""
     folders = {name.partition(".")[0] for name in ARROWS}
-    paths = [*ROOT.glob("*.py"), *(path for folder in folders for path in (ROOT / folder).rglob("*.py"))]
-    return {name(path): ast.parse(path.read_text(encoding="utf-8"), str(path)) for path in sorted(paths)}
+    found = [*ROOT.glob("*.py"), *(path for folder in folders for path in (ROOT / folder).rglob("*.py"))]
+    return {name(path): path for path in sorted(found)}
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Return every module of the project, parsed: only when a test runs, because each worker collects these tests."""
+    return {name: ast.parse(path.read_text(encoding="utf-8"), str(path)) for name, path in paths().items()}
 
 
 def name(path: Path) -> str:
@@ -158,7 +164,7 @@ def test_a_test_is_found_by_the_path_of_its_module(path: Path) -> None:
     assert any((folder / f"{one}.py").exists() or (folder / one / "__init__.py").exists() for one in names)
 
 
-@pytest.mark.parametrize("module", [one for one in modules() if one.startswith("targets.witness.")])
+@pytest.mark.parametrize("module", [one for one in paths() if one.startswith("targets.witness.")])
 def test_the_witness_travels_light(module: str) -> None:
     """What runs inside a server imports the standard library, numpy, Triton's own module and the probe beside it."""
     allowed = {*sys.stdlib_module_names, "numpy", "triton_python_backend_utils", "probe"}
@@ -168,7 +174,7 @@ def test_the_witness_travels_light(module: str) -> None:
     assert roots <= allowed
 
 
-@pytest.mark.parametrize("module", modules(), ids=lambda module: module or "batchproof")
+@pytest.mark.parametrize("module", paths(), ids=lambda module: module or "batchproof")
 def test_nothing_runs_text_or_unpacks_objects(module: str) -> None:
     """No pickle, no eval or exec, no shell, and nothing else that turns data into code."""
     unpickling = {one for one in imports(module) if one.partition(".")[0] in PICKLES}
