@@ -17,7 +17,7 @@ def check(
     target: Target = "reference",
     profile: Annotated[str, typer.Option(help="Judge only the rules of this profile (CORE, TRITON-DB, ...).")] = "",
     rules: Annotated[
-        list[str] | None, typer.Option(help="Judge only these rules: ids or patterns, separated by commas, or given twice.")
+        list[str] | None, typer.Option(help="Judge only these rules: ids or patterns, separated by commas. May be repeated.")
     ] = None,
     claims: Annotated[Path | None, typer.Option(help="TOML file that says what the target claims.")] = None,
     known: Annotated[Path | None, typer.Option(help="TOML file of known issues, in addition to those shipped.")] = None,

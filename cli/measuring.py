@@ -40,7 +40,7 @@ def bench(
 @app.command(epilog=help_text("tune"))
 def tune(
     target: Target = "reference",
-    slo_p99_ms: Annotated[float, typer.Option(help="The p99 that is promised to users.")] = 100.0,
+    slo_p99_ms: Annotated[float, typer.Option(help="The p99 that users are promised.")] = 100.0,
     budget_ms: Annotated[float, typer.Option(help="How much of that p99 the network and other queues may take.")] = 10.0,
     traffic: Annotated[str, typer.Option(help="poisson, bursty, on_off:peak=5, gamma:shape=0.1, a trace file.")] = "poisson",
     rate: Annotated[

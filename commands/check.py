@@ -25,7 +25,7 @@ class CheckOptions:
     verbose: bool = False
 
     def for_pytest(self) -> list[str]:
-        """Return the same as options of the pytest plugin."""
+        """Return these options as those of the pytest plugin."""
         given = {name: value for name, value in vars(self).items() if value not in (None, "", False)}
         named = {"target" if name == "target" else f"bp-{name}": value for name, value in given.items()}
         return [f"--{name}" if value is True else f"--{name}={value}" for name, value in named.items()]

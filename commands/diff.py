@@ -26,7 +26,7 @@ Batches = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True)
 class Divergence:
-    """The first place where two timelines differ: where it is, and what each timeline shows there."""
+    """The first difference between two timelines: where it is, and what each timeline shows there."""
 
     where: str
     one: str
@@ -34,7 +34,7 @@ class Divergence:
 
 
 def divergence(one: Timeline, other: Timeline, *, exact: bool = False) -> Divergence | None:
-    """Return the first difference of two timelines of one case, or None. exact: wording, times and counts matter, too."""
+    """Return the first difference between two timelines of one case, or None. exact: words, times and counts matter too."""
     pairs = zip(_batches(one), _batches(other), strict=False)
     for number, (mine, theirs) in enumerate(pairs, 1):
         if mine != theirs:
@@ -118,7 +118,7 @@ def compare(names: Sequence[str], cases: Sequence[Case], save: Path) -> ExitStat
 
 
 def seeded(seed: int, count: int) -> list[Case]:
-    """Return the cases of these seeds. In each, the configuration decides what leaves, and not which target is faster."""
+    """Return the cases of these seeds. In each, what leaves depends on the configuration and not on the target's speed."""
     return [gated_case(number) for number in range(seed, seed + count)]
 
 

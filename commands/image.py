@@ -12,7 +12,7 @@ from batchproof.targets.triton.image import build
 
 
 def print_build(tag: str, base: str) -> ExitStatus:
-    """Build the image and print what came of it; a missing engine or mirror is UNAVAILABLE."""
+    """Build the image, and print its name, size and base. A missing engine or mirror is UNAVAILABLE."""
     line = LiveLine(Console(stderr=True, highlight=False, soft_wrap=True))
     try:
         with heard_by(line.say):

@@ -38,7 +38,7 @@ class Row:
 
     @property
     def problem(self) -> str:
-        """Why this row is not as declared, or ""."""
+        """How this row differs from the declaration, or ""."""
         if set(self.killed_by) != set(self.declared):
             return f"killed by {', '.join(self.killed_by) or 'none'}, declared {', '.join(self.declared) or 'none'}"
         if self.declared and self.message not in self.said[self.declared[0]]:
@@ -50,7 +50,7 @@ def rows(watch: Callable[[str], object] = str, only: str = "") -> tuple[Row, ...
     """Judge every mutant, with a process for each processor.
 
     watch: called with a mutant's name when it is done. only: the rules to judge by, separated by commas; all if it is empty.
-    SelectionError if there is none of that name.
+    SelectionError if no rule has such a name.
     """
     row = partial(_row, only=",".join(rule.id for rule in select(only.split(","))) if only else "")
     every = list(mutants().values())

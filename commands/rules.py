@@ -11,7 +11,7 @@ from batchproof.fixtures.judging.catalogue import SelectionError, select
 
 
 def print_rules(patterns: Sequence[str], profile: str, *, as_json: bool) -> ExitStatus:
-    """Print the rules that match a pattern and belong to the profile (empty: all); MISUSE if there are none."""
+    """Print the rules that match a pattern and belong to the profile (empty: all); MISUSE if no rule does."""
     try:
         chosen = select(patterns, profile)
     except SelectionError as error:

@@ -12,7 +12,7 @@ from batchproof.targets.virtual import VirtualTarget
 
 
 class Collecting(VirtualTarget):
-    """The simulated target, which notes each configuration that it deploys. One silent run finds them all."""
+    """The simulated target, which notes each configuration that it deploys. One run without output finds them all."""
 
     configs: ClassVar[dict[Any, None]] = {}
 

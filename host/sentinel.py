@@ -1,4 +1,4 @@
-"""How badly the rig stalled: a thread sleeps for a millisecond, over and over, and notes when it woke late.
+"""How badly the rig stalled: a thread sleeps for a millisecond, over and over, and notes how late it wakes.
 
 It shares the interpreter with the rig, and so sees what keeps the rig from its work. In a run under load, that may be the
 target; `host.stalls` therefore watches the host from another process there.
@@ -30,7 +30,7 @@ class Sentinel:
         return self
 
     def stop(self) -> None:
-        """End; safe to call twice."""
+        """Stop watching. Safe to call twice."""
         self._stop.set()
         self._thread.join(timeout=5)
 

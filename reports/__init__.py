@@ -1,4 +1,4 @@
-"""Reports: the file formats, and everything that people read which is derived from them.
+"""Reports: the file formats, and everything that is derived from them for people to read.
 
 What a CI author imports to read a report is here: `read("reports/out/triton")` returns a `Report`, whose results are checked
 against the schema and against each other. `read_bench` does the same for a bench.

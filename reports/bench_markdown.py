@@ -74,7 +74,7 @@ def _run(report: BenchReport) -> str:
 
 
 def write(folder: str | Path) -> Path:
-    """Read `bench.jsonl` in a folder and write bench.md beside it; ReportError as `read`."""
+    """Read `bench.jsonl` in a folder and write bench.md next to it; ReportError as in `read`."""
     text = to_markdown(read(folder))
     path = Path(folder) / DOCUMENT
     path.write_text(text, encoding="utf-8", newline="\n")

@@ -33,7 +33,7 @@ def to_json(report: Report) -> dict[str, Any]:
 def write_all(report: Report, folder: str | Path) -> list[Path]:
     """Write report.json, junit.xml and summary.md into the folder of a report; OSError if one cannot be written.
 
-    All texts are made before the first is written, so that a defect in one of them leaves the old files alone.
+    All texts are made before the first is written, so a failure to make one of them leaves the old files as they are.
     """
     texts = {
         "report.json": json.dumps(to_json(report), indent=2) + "\n",

@@ -1,4 +1,4 @@
-"""What a person sees of a rule that did not pass: requirement, number against number, picture, hint, commands."""
+"""The block of text about a rule that did not pass: requirement, expected and actual, picture, hint, commands."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _config(config: Mapping[str, Any] | None, seed: int) -> str:
 
 
 def _setting(key: str, value: Any) -> str:
-    """One setting in few words: `delay 200 ms`, `preferred 2, 6`; a flag is its name."""
+    """One setting in a few words, such as `delay 200 ms` or `preferred 2, 6`; a flag is shown by its name."""
     name = _CONFIG.get(key, key.removesuffix("_ns"))
     if value is True:
         return name
@@ -76,7 +76,7 @@ def _setting(key: str, value: Any) -> str:
 
 
 def _terse(value: Any) -> str:
-    """A value in few words; of nested settings, only those that are set."""
+    """A value in a few words; nested settings are shown only if they are set."""
     if isinstance(value, Mapping):
         return f"({', '.join(_setting(key, one) for key, one in value.items() if one)})"
     return ", ".join(map(_terse, value)) if isinstance(value, list) else str(value)
@@ -88,7 +88,7 @@ def _several(label: str, texts: Sequence[str]) -> Iterator[str]:
 
 
 def _again(result: Line, seed: int, header: Line, folder: str | PurePath) -> Iterator[str]:
-    """Commands to copy: never wrapped, and quoted, since their words come from outside."""
+    """Commands to copy. They are never wrapped, and each word is quoted, because it may come from outside."""
     label = "again"
     if result["bundle"]:
         bundle = PurePath(folder, result["bundle"]).as_posix()

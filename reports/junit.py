@@ -1,4 +1,4 @@
-"""junit.xml: the results for the machines that show test results, one testsuite for each area."""
+"""junit.xml: the results for CI systems that show test results, with a testsuite for each area."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from batchproof.reports.wording import clean, line
 
 
 def to_junit(report: Report) -> str:
-    """Return the text of `junit.xml`. A report that is not whole has an error of its own, and no CI takes it for green."""
+    """Return the text of `junit.xml`. If the report is not whole, it has an error that says so, and no CI calls it green."""
     root = ET.Element("testsuites", name="batchproof")
     for area, results in report.areas().items():
         suite = _suite(root, report, area)

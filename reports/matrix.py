@@ -50,7 +50,7 @@ def _verdict(report: Report, rule: str) -> str:
 
 
 def _titles(reports: Sequence[Report]) -> dict[str, str]:
-    """Return every selected rule with its title; a rule that only a later target has joins the others of its area."""
+    """Return every selected rule with its title. A rule that only a later target has is put with the others of its area."""
     titles = dict.fromkeys((rule for report in reports for rule in report.header["rules"]), "")
     titles.update((result["rule"], result["title"]) for report in reports for result in report.results)
     areas = list(dict.fromkeys(map(area, titles)))

@@ -19,7 +19,7 @@ _NO_TIME = "(all at the same moment)"
 
 @dataclass(frozen=True)
 class _Life:
-    """One request: `runs` holds the entry and exit of each execution with it, `aside` the words beside its row."""
+    """One request. runs: when each execution with it began and ended. aside: the words next to its row."""
 
     name: str
     sent_ns: int
@@ -79,7 +79,7 @@ def side_by_side(pictures: Sequence[tuple[str, Mapping[str, Any]]], width: int, 
 
 
 def _life(request: Mapping[str, Any], timeline: Mapping[str, Any]) -> _Life:
-    """Number the batches where there are several, and name what is unusual: rows, refusal."""
+    """Number the batches if there are several, and name what is unusual: several rows, or a refusal."""
     mine = [(at, run) for at, run in enumerate(timeline["executions"], 1) if request["serial"] in run["serials"]]
     batches = " and ".join(str(at) for at, _ in mine) if len(timeline["executions"]) > 1 else ""
     count = request["payload"]["rows"]
@@ -101,7 +101,7 @@ def _span_ns(lives: list[_Life]) -> int:
 
 
 def _scale(lives: list[_Life], marks: Mapping[str, int], columns: int, span_ns: int) -> _Scale:
-    """From the first event to the last. Where a request is still waiting, a quarter more shows it, up to the drive's end."""
+    """From the first event to the last. If a request is still waiting, a quarter more shows it, up to the drive's end."""
     times = [time for life in lives for time in life.events()]
     start, last = min(times), max(times)
     if any(life.answered_ns is None for life in lives):

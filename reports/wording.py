@@ -26,7 +26,7 @@ def clean(text: object) -> str:
 
 
 def message(text: object) -> str:
-    """Clean a message from outside, drop its blank lines and cut what is beyond 500 characters or 10 lines."""
+    """Clean a message from outside, drop its blank lines, and cut it after 500 characters or 10 lines."""
     lines = [part.rstrip() for part in clean(text).split("\n") if part.strip()]
     whole = "\n".join(lines)
     kept = "\n".join(lines[:_LINES])[:LIMIT].rstrip()
@@ -96,7 +96,7 @@ def duration(ns: int) -> str:
 
 
 def number(value: object) -> str:
-    """Return a measure as people read it: four digits, thousands apart; text stays as it is."""
+    """Return a number as people read it, with four digits and separated thousands. Text stays as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return line(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -1,12 +1,12 @@
 """Gates: every statistical conclusion of the project, each a pure function from data to one of three answers.
 
-PASS: with the confidence asked for, the figure is within the range that was asked for. FAIL: with the same confidence it is
-outside. INCONCLUSIVE: the data cannot tell; more of it, or a quieter host, may. A gate states two rates, and a selftest
-measures both by simulation: the false alarms (a PASS, or a FAIL, where the true figure is exactly at the edge of the range;
-at most 1 - confidence, each) and the power (how often it decides where the figure is so much better or worse).
+PASS: with the required confidence, the figure is within the required range. FAIL: with the same confidence, it is outside.
+INCONCLUSIVE: the data cannot tell, but more of it, or a quieter host, may. A gate states two rates, and a selftest
+measures both by simulation: the false alarms (how often it says PASS, or FAIL, if the true figure is exactly at the edge of
+the range: at most 1 - confidence, each) and the power (how often it decides if the figure is better or worse by so much).
 
 A gate judges figures and not runs: a run on a stalled host or from a late generator is INVALID (`load.validity`), and that
-is said before a gate is asked. A gate compares with a number that somebody chose. One that compares with last week will
+is said before a gate is used. A gate compares with a number that somebody chose. One that compares with last week will
 answer FASTER, SLOWER, SAME or UNPROVEN, and nothing here uses those words for anything else.
 """
 
@@ -32,7 +32,7 @@ STALLS = 3  # times the lateness of the host: so much of a miss may be due to it
 
 @dataclass(frozen=True)
 class Range:
-    """What is asked of a figure: to be in here, ends included. None: no end on that side."""
+    """The range that a figure must be in, ends included. None: no bound on that side."""
 
     low: float | None = None
     high: float | None = None
@@ -45,23 +45,23 @@ class Range:
 
 
 def at_least(value: float) -> Range:
-    """Ask for this much, or more."""
+    """Require this much, or more."""
     return Range(low=value)
 
 
 def at_most(value: float) -> Range:
-    """Ask for this much, or less."""
+    """Require this much, or less."""
     return Range(high=value)
 
 
 def within(low: float, high: float) -> Range:
-    """Ask for a figure between these."""
+    """Require a figure between these."""
     return Range(low, high)
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """The answer of a gate, and its grounds. The fields are those of `Interval`; asked: the range."""
+    """The answer of a gate, and its grounds. asked: the required range. The other fields are those of `Interval`."""
 
     verdict: Answer
     asked: Range
@@ -87,7 +87,7 @@ class Conclusion:
 
 
 def conclude(found: Interval, asked: Range, stalled: float = 0.0) -> Conclusion:
-    """Hold an interval against a range: PASS if all of it is inside, FAIL if all of it is outside.
+    """Compare an interval with a range: PASS if all of it is inside, FAIL if all of it is outside.
 
     stalled: the share of the time in which the host was late. It may explain a miss of a positive figure, so that a FAIL
     needs one that is larger than three times this share; a PASS needs no excuse.
@@ -175,17 +175,17 @@ def agrees(values: Sequence[float], expected: float, confidence: float, toleranc
 def figure(value: float | None, asked: Range, stalled: float = 0.0) -> Conclusion:
     """Judge a figure that is taken as it is; None: INCONCLUSIVE.
 
-    It is for counts, and for figures whose noise the range has room for. Whether to trust it is up to the caller.
+    It is for counts, and for figures whose noise the range allows for. Whether to trust the figure is up to the caller.
     """
     return conclude(intervals.nothing() if value is None else intervals.exact(value), asked, stalled)
 
 
 def duration_within(took_ns: int, allowed_ns: int, stall_ns: int) -> Conclusion:
-    """Judge one duration that the host may have lengthened; stall_ns: by how much it was late meanwhile, at worst.
+    """Judge one duration that the host may have lengthened. stall_ns: the host's worst stall meanwhile.
 
     A stall can make a duration longer and never shorter. So one that is within what is allowed is a PASS whatever the host
     did, and a FAIL needs one that is beyond it by more than three times the stall. False alarms: none in 764 correct runs
-    on two cores beside four busy processes.
+    on two cores shared with four busy processes.
     """
     return conclude(Interval(took_ns, took_ns - STALLS * stall_ns, took_ns, 1.0, 1, 1.0), at_most(allowed_ns))
 
@@ -201,5 +201,5 @@ def withheld(found: Conclusion) -> Conclusion:
 
 
 def worst(answers: Iterable[str]) -> str:
-    """Return the worst of some answers; "" (nothing was judged) is the best, and the answer if there are none."""
+    """Return the worst of some answers. "" (nothing was judged) is the best; it is also the worst of no answers."""
     return max(answers, key=("", PASS, INCONCLUSIVE, FAIL).index, default="")

@@ -1,4 +1,4 @@
-"""How long the rig waits for a server, where nothing else sets an end, and the environment variables that change it."""
+"""How long the rig waits for a server if nothing else sets a limit, and the environment variables that change it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ TIMEOUTS_S = {
 
 
 class TooLate(TargetError):
-    """What was asked for did not come in time."""
+    """Something that the rig waited for did not happen in time."""
 
 
 def timeout_s(name: str) -> float:
-    """Return a timeout in seconds: BATCHPROOF_`name` of the environment, or the default; Misuse if it is not one."""
+    """Return a timeout in seconds: the variable BATCHPROOF_`name`, or the default. Misuse if that is not a timeout."""
     text = os.environ.get(PREFIX + name, "")
     if not text:
         return TIMEOUTS_S[name]

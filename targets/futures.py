@@ -49,7 +49,7 @@ def relay(
 
 
 def batcher_kind(error: BaseException) -> Kind:
-    """Sort an error of the reference batcher."""
+    """Classify an error of the reference batcher."""
     from batchproof.reference_batcher import Closed, Expired, Invalid, QueueFull
 
     kinds = ((Invalid, Kind.INVALID), (QueueFull, Kind.FULL), (Expired, Kind.EXPIRED), (Closed, Kind.CLOSED))

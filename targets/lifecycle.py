@@ -9,7 +9,7 @@ from batchproof.targets.verbs import FullDeployment
 
 
 def finish(deployment: FullDeployment) -> None:
-    """End a deployment. A target that hangs or breaks while it is closed must not take the report with it."""
+    """End a deployment. If the target hangs or breaks while it is closed, the report must not be lost."""
     def finish() -> None:
         with contextlib.suppress(Exception):
             deployment.finish()

@@ -1,4 +1,4 @@
-"""Target `litserve`: the witness behind a LitServe server of its own, asked over HTTP as any client would.
+"""Target `litserve`: the witness behind a LitServe server of its own, called over HTTP as by any client.
 
 The server is a process group that ends with this process, even by SIGKILL: its first process reads a pipe that only this
 process holds open, and takes the group with it when the pipe ends. docs/litserve.md says what the claims mean.
@@ -38,7 +38,7 @@ class WitnessAPI(LitAPI):  # type: ignore[misc]
         self.witness = Witness(Path.cwd(), int(os.environ["LITSERVE_WORKER_ID"]))
 
     def predict(self, x: list[Any]) -> list[Any]:
-        """Run one batch: a list of payloads, one a request -> a list of [echo, info]."""
+        """Run one batch: a list of payloads, one for each request -> a list of [echo, info]."""
         return [[part.tolist() for part in answer] for answer in self.witness.execute([np.array(rows) for rows in x])]
 
 
@@ -52,7 +52,7 @@ def serve(port: int, config: BatcherConfig) -> None:
 
 
 def kind_of(error: BaseException) -> Kind:
-    """Sort what came instead of an answer: by its HTTP status, if it has one."""
+    """Classify an error by its HTTP status, if it has one."""
     return {0: Kind.LOST, 500: Kind.FAILED, 504: Kind.EXPIRED}.get(getattr(error, "code", 0), Kind.OTHER)
 
 

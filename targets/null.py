@@ -23,7 +23,7 @@ class NullTarget:
         self._clock = clock_id()
 
     def deploy(self, config: object) -> NullTarget:
-        """Return itself, whatever the configuration."""
+        """Return itself, whatever the configuration is."""
         del config
         return self
 

@@ -49,7 +49,7 @@ class Response:
 
 
 class Kind(str, Enum):
-    """Why a request got no answer, in the same words for every stack."""
+    """Why a request was not answered, in the same words for every stack."""
 
     INVALID = "invalid"  # it can never be served as it is (too many rows, wrong shape)
     FULL = "full"  # the queue has no room for it
@@ -62,7 +62,7 @@ class Kind(str, Enum):
 
 
 class Refused(Exception):
-    """What an adapter sets on the Future of a request that got no answer.
+    """What an adapter sets on the Future of a request that was not answered.
 
     status: the error's canonical gRPC name (UNAVAILABLE, INVALID_ARGUMENT, INTERNAL, NOT_FOUND, ...); empty if unknown.
     """
@@ -83,11 +83,11 @@ class Unsupported(Exception):
 
 
 class TargetError(Exception):
-    """The target cannot be judged: absent, unreachable, broken. The message says what to do."""
+    """The target cannot be judged, because it is missing, unreachable or broken. The message says what to do."""
 
 
 class Misuse(TargetError):
-    """What the user wrote is wrong, so nothing was started: a command ends with `ExitStatus.MISUSE`."""
+    """Something that the user wrote is wrong, so nothing was started, and the command ends with `ExitStatus.MISUSE`."""
 
 
 class UnknownTarget(Misuse):
@@ -100,7 +100,7 @@ class TargetGone(TargetError):
 
 @dataclass(frozen=True)
 class TargetInfo:
-    """What is judged. claims: what it claims to support, with values (see docs/adapters.md); sight: see the catalogue."""
+    """A target's description. claims: what it claims to support (see docs/adapters.md). sight: see the catalogue."""
 
     name: str
     version: str
@@ -128,7 +128,7 @@ class Deployment(Protocol):
     """
 
     def submit(self, request: Request) -> Future[Response]:
-        """Send; returns at once. The Future raises Refused for anything but an answer."""
+        """Send a request, and return at once. The Future raises Refused for anything but an answer."""
         ...
 
     def close(self) -> None:
@@ -140,7 +140,7 @@ class Deployment(Protocol):
 class Target(Protocol):
     """What is judged.
 
-    Optional verbs, found by presence: `close()`; `alive() -> str` (why it cannot be judged any more, or nothing);
+    Optional verbs, found by presence: `close()`; `alive() -> str` (why it cannot be judged any more, or "");
     `validate(name, text) -> str` ("loaded", or why it refused this config.pbtxt); `serve(module, config)` (a torch module);
     `restart()` (replaces a server that a fault has ended). Optional attributes: `process_group` (of a server on this host,
     so that its waits for a processor are known) and `deploys_at_once` (how many threads may call `deploy` at a time).

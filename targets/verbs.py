@@ -17,8 +17,8 @@ from batchproof.targets.protocol import Deployment, Target, TargetInfo
 class FullDeployment:
     """A deployment with every verb that `protocol.Deployment` lists.
 
-    None where the adapter lacks them: release, log, queued, cancel, statistics, config_pbtxt, pause, resume, kill_instance.
-    finish: `close` where the adapter lacks it. clock: the host's, unless the deployment runs in simulated time.
+    None if the adapter lacks them: release, log, queued, cancel, statistics, config_pbtxt, pause, resume, kill_instance.
+    finish: `close` if the adapter lacks it. clock: the host's, unless the deployment runs in simulated time.
     untouched_since_ns: when it was deployed, on its clock; None once requests have been sent to it.
     """
 
@@ -54,7 +54,7 @@ class FullDeployment:
 class FullTarget:
     """A target with every verb that `protocol.Target` lists.
 
-    None where the adapter lacks them: validate, restart.
+    None if the adapter lacks them: validate, restart.
     """
 
     def __init__(self, inner: Target) -> None:
@@ -78,7 +78,7 @@ class FullTarget:
 
     @property
     def simulated(self) -> bool:
-        """Whether its time is simulated: seconds of load pass in milliseconds, and nothing in them is noise."""
+        """Whether its time is simulated: seconds of load pass in milliseconds, and without noise."""
         return self.info.simulated
 
     @property
@@ -106,10 +106,10 @@ class FullTarget:
 
 
 def full(target: Target) -> FullTarget:
-    """Return the target as a FullTarget; one that is a FullTarget already is returned as it is."""
+    """Return the target as a FullTarget. A FullTarget is returned as it is."""
     return target if isinstance(target, FullTarget) else FullTarget(target)
 
 
 def full_deployment(deployment: Deployment) -> FullDeployment:
-    """Return the deployment as a FullDeployment; one that is a FullDeployment already is returned as it is."""
+    """Return the deployment as a FullDeployment. A FullDeployment is returned as it is."""
     return deployment if isinstance(deployment, FullDeployment) else FullDeployment(deployment)

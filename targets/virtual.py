@@ -37,7 +37,7 @@ class VirtualTarget:
         return VirtualDeployment(self._shell.VirtualBatcher, witnessed(config))
 
     def deploy_beside(self, other: VirtualDeployment, config: BatcherConfig) -> VirtualDeployment:
-        """Serve one more witness, in the same simulated time as `other`."""
+        """Serve another witness in the same simulated time as `other`."""
         return VirtualDeployment(self._shell.VirtualBatcher, witnessed(config), other.clock)
 
     def serve(self, module: Any, config: BatcherConfig) -> TorchDeployment:
@@ -76,7 +76,7 @@ class VirtualDeployment:
         return int(self._batcher.queued())
 
     def release(self, token: int) -> None:
-        """Open a gate: the batches that it held go on now."""
+        """Open a gate, so that the batches that it held continue."""
         self._released.add(token)
         ready = [go for tokens, go in self._held if tokens <= self._released]
         self._held = [entry for entry in self._held if not entry[0] <= self._released]
@@ -88,7 +88,7 @@ class VirtualDeployment:
         self.clock.stopped = True
 
     def resume(self) -> None:
-        """Go on, first with what is overdue."""
+        """Continue, with overdue events first."""
         self.clock.stopped = False
 
     def kill_instance(self) -> None:

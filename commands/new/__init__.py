@@ -1,1 +1,1 @@
-"""`batchproof new`: skeletons of what people add to the project, or beside it."""
+"""`batchproof new`: skeletons of what people add to the project, or build on it."""

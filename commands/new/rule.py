@@ -1,7 +1,7 @@
 """`batchproof new rule AREA`: the skeleton of a rule in every file that it needs, and what is still missing.
 
 It only adds text: an entry in the catalogue, a test, a checker, two cases of the checker, and a mutant. Each skeleton says
-TODO where there is something to decide, and the project's own tests fail until every TODO is gone.
+TODO where a person has to decide something, and the project's own tests fail until every TODO is gone.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Written:
 def new_rule(area: str, root: Path) -> tuple[str, list[Written]]:
     """Write the skeleton of the next rule of an area (`SIZE` or `DB-SIZE`); return its id and what was written.
 
-    root: a checkout of the project. NewRuleError if it is not one, or if there is no such area.
+    root: a checkout of the project. NewRuleError if it is not one, or if no area has this name.
     """
     last = _last_rule(area)
     if not (root / "suites" / "rules.toml").is_file():
@@ -153,7 +153,7 @@ def _after_table(text: str, name: str) -> int:
 
 
 def _after_mutant(text: str, area: str) -> int:
-    """Return the place after the last mutant for a rule of this area, or the end if there is none."""
+    """Return the place after the last mutant for a rule of this area, or the end of the file if it has no such mutant."""
     names = re.findall(rf'^\[([^\]]+)\](?:\n(?!\[).*)*?\nkills = \["{re.escape(area)}-', text, re.MULTILINE)
     return _after_table(text, names[-1]) if names else len(text)
 

@@ -24,7 +24,7 @@ class BenchReport:
 
     @property
     def truncated(self) -> bool:
-        """It has no footer: the bench never got to its end."""
+        """Whether it lacks the footer, because the bench never got to its end."""
         return self.footer is None
 
     @property
@@ -34,7 +34,7 @@ class BenchReport:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The selected measurements that have no line."""
+        """The selected measurements without a line."""
         have = {one["measurement"] for one in self.measurements}
         return tuple(name for name in self.header["measurements"] if name not in have)
 
@@ -59,7 +59,7 @@ def _agree(header: Line, found: Sequence[Line], footer: Line | None) -> None:
         raise ReportError("incomplete although its footer says complete")
     for one in found:
         if any(len(row) != len(shown["heads"]) for shown in one["tables"] for row in shown["rows"]):
-            raise ReportError(f"a table of {one['measurement']} has a row with more or fewer cells than the table has heads")
+            raise ReportError(f"a table of {one['measurement']} has a row with more or fewer cells than column heads")
 
 
 class BenchWriter:

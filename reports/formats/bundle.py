@@ -25,7 +25,7 @@ class BundleError(Exception):
 
 @dataclass(frozen=True)
 class Bundle:
-    """One piece of evidence, what it is evidence of, and how it was judged. The fields are those of the schema."""
+    """One piece of evidence, the rule that it is about, and how it was judged. The fields are those of the schema."""
 
     rule: str
     kind: str
@@ -42,7 +42,7 @@ def name(rule: str, seed: int) -> str:
 
 
 def write(path: Path, bundle: Bundle, failure: str) -> None:
-    """Write a bundle, with the failure beside it as text for people."""
+    """Write a bundle. The zip also has the failure as text for people."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(INSIDE, json.dumps({"format": FORMAT, "batchproof": __version__, **asdict(bundle)}))
         archive.writestr("failure.txt", failure)

@@ -98,7 +98,7 @@ def _checked(line: Line, number: int, name: str) -> Line:
 
 @contextmanager
 def opened(path: str | Path, name: str) -> Iterator[bytes]:
-    """Yield the content of a file, or of the one of this name in a folder. A ReportError within the block names the file."""
+    """Yield the content of a file, or of the file of this name in a folder. A ReportError in the block names the file."""
     file = Path(path)
     file = file / name if file.is_dir() else file
     try:
@@ -113,7 +113,7 @@ def opened(path: str | Path, name: str) -> Iterator[bytes]:
 
 @contextmanager
 def prepared(folder: Path, what: str) -> Iterator[None]:
-    """Turn an OSError about a folder into a ReportFolderError. what: is to be written there, `report` or `bench`."""
+    """Turn an OSError about a folder into a ReportFolderError. what: the thing to be written there, `report` or `bench`."""
     try:
         yield
     except OSError as error:

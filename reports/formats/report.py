@@ -34,7 +34,7 @@ class Report:
 
     @property
     def truncated(self) -> bool:
-        """It has no footer: the run never got to its end."""
+        """Whether it lacks the footer, because the run never got to its end."""
         return self.footer is None
 
     @property
@@ -44,7 +44,7 @@ class Report:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The selected rules that have no result."""
+        """The selected rules without a result."""
         have = {result["rule"] for result in self.results}
         return tuple(rule for rule in self.header["rules"] if rule not in have)
 
@@ -80,7 +80,7 @@ def read(path: str | Path) -> Report:
 
 
 def _agree(report: Report) -> None:
-    """Compare what the header promised, what the results hold and what the footer says."""
+    """Compare what the header promised, what the results say and what the footer says."""
     selected = set(report.header["rules"])
     for line in (*report.attempts, *report.results):
         if line["rule"] not in selected:
@@ -145,7 +145,7 @@ class ReportWriter:
         bundle.write(self.folder / bundle.name(content.rule, content.seed), content, failure)
 
     def keep(self, name: str, text: str) -> None:
-        """Write a text beside the report; nothing, and no file of an earlier run, if it is empty."""
+        """Write a text next to the report. An empty text is not written, but the file of an earlier run is removed."""
         (self.folder / name).unlink(missing_ok=True)
         if text:
             (self.folder / name).write_text(text, encoding="utf-8")

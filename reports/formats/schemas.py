@@ -1,4 +1,4 @@
-"""The schemas beside this module: which version of a format they describe, and what is wrong with data that does not fit."""
+"""The schemas in this folder: which version of a format they describe, and what is wrong with data that does not fit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def words(name: str, definition: str) -> tuple[str, ...]:
 
 
 def flaw(name: str, definition: str, data: object) -> str:
-    """Return in one line what is wrong with data that a definition of a schema describes; nothing if it fits."""
+    """Return in one line what is wrong with data that should fit a definition of a schema; an empty string if it fits."""
     from jsonschema.exceptions import best_match  # slow to import, and only readers need it
 
     try:

@@ -47,7 +47,7 @@ class Engine:
 
 
 def connect() -> Engine:
-    """Return the engine that DOCKER_HOST names, or the local one; TargetError says what to do without one."""
+    """Return the engine that DOCKER_HOST names, or the local one; TargetError says what to do if neither answers."""
     host = os.environ.get("DOCKER_HOST") or DEFAULT_HOST
     try:
         import docker
@@ -109,7 +109,7 @@ def is_absent(error: BaseException) -> bool:
 
 
 def need_image(engine: Engine, image: str) -> Any:
-    """Return the image, pulled if the engine does not have it; TargetError if that fails."""
+    """Return the image, and pull it first if the engine does not have it; TargetError if that fails."""
     try:
         return engine.client.images.get(image)
     except Exception as error:
@@ -147,7 +147,7 @@ def sweep(engine: Engine, host: Host | None = None) -> list[str]:
 
 
 def _forget(error: BaseException | None) -> None:
-    """Let go of the sockets that the SDK does not close when it cannot connect them, without a warning about each."""
+    """Release the sockets that the SDK leaves open when it cannot connect, without a warning about each."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         while error is not None:

@@ -1,1 +1,1 @@
-"""Triton: the wheel's, one in a container, one that runs already."""
+"""Triton in three forms: from a Python wheel, in a container, or already running."""

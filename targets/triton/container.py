@@ -1,4 +1,4 @@
-"""Target `triton-docker`: a Triton image in a container that is created here and removed whatever happens.
+"""Target `triton-docker`: a Triton image in a container that is created here, and removed whatever happens.
 
 Options in the target's query: `triton-docker?image=NAME&gpus=all&shm=256m&ready=120` (see docs/docker.md).
 """
@@ -83,7 +83,7 @@ class Options:
 
     @property
     def spec(self) -> str:
-        """The target's name with these options; those with their default are left out, except the image."""
+        """The target's name with these options. Options with their default value are left out, except for the image."""
         default = Options()
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         given = {key: value for key, value in values.items() if key == "image" or value != getattr(default, key)}
@@ -187,7 +187,7 @@ class ContainerServer:
         return last
 
     def ended(self) -> str:
-        """Return how the container ended, or nothing while it runs."""
+        """Return how the container ended, or an empty string while it runs."""
         try:
             self._container.reload()
         except Exception as error:
@@ -224,7 +224,7 @@ class ContainerServer:
 
 
 def command_line(entry: Sequence[str]) -> list[str]:
-    """Return the command for an image with this entry point: the options alone if that is the server, else name and all."""
+    """Return the command for an image with this entry point: only the options if that is the server, else the name too."""
     options = flags(model_repository=f"/{MODELS}")
     return options if entry and Path(entry[-1]).name == "tritonserver" else ["tritonserver", *options]
 
@@ -258,7 +258,7 @@ def published(ports: Mapping[str, Any], port: str) -> int:
 
 
 def end_of(state: Mapping[str, Any]) -> str:
-    """Return how a container ended, from the engine's `State`, or nothing while it runs."""
+    """Return how a container ended, from the engine's `State`, or an empty string while it runs."""
     code = int(state.get("ExitCode") or 0)
     if state.get("Paused"):
         return "is paused: unpause it with docker unpause"

@@ -91,7 +91,7 @@ class EmbeddedServer:
         wait_ready(f"127.0.0.1:{http_port}", timeout_s("READY_S"), self, f" ({more_time('READY_S')})")
 
     def ended(self) -> str:
-        """Return how the server process ended, or nothing while it runs."""
+        """Return how the server process ended, or an empty string while it runs."""
         status = self._process.poll() if self._process else None
         if status is None:
             return ""
@@ -125,11 +125,11 @@ class EmbeddedServer:
         return self._process.pid if self._process else 0
 
     def pause(self) -> None:
-        """Stop the server and all its model processes where they are."""
+        """Suspend the server and all its model processes."""
         os.killpg(self.process_group, signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let them go on."""
+        """Resume them."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process_group, signal.SIGCONT)
 

@@ -82,7 +82,7 @@ def chosen(base: str, suite: str, installed: bool) -> tuple[str, str]:
 
 
 def codename() -> str:
-    """Return this system's codename, such as `bookworm`; empty if it has none."""
+    """Return this system's codename, such as `bookworm`, or an empty string if it does not have one."""
     with contextlib.suppress(OSError):
         return platform.freedesktop_os_release().get("VERSION_CODENAME", "")
     return ""
@@ -133,7 +133,7 @@ def _import(engine: Engine, system: Path, tag: str, base: str) -> None:
 
 
 def refusal(answer: str) -> str:
-    """Return the error in the engine's lines of JSON, or nothing if there is none."""
+    """Return the error in the engine's lines of JSON, or an empty string."""
     for line in answer.splitlines():
         with contextlib.suppress(ValueError):
             if error := json.loads(line).get("error"):
@@ -142,7 +142,7 @@ def refusal(answer: str) -> str:
 
 
 def _run(command: list[str]) -> None:
-    """Run a program; ask it to end when it takes too long or when we end, because it has mounts to undo."""
+    """Run a program. If it takes too long, or if we end first, ask it to end, because it has mounts to undo."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         try:

@@ -20,7 +20,7 @@ REASONS = {"REJECTED": "expired", "CANCELED": "cancelled", "BACKEND": "failed"}
 def samples(text: str, name: str, model: str) -> Iterator[Sample]:
     """Yield the samples of one metric and one model; ValueError if a line cannot be read.
 
-    Only lines that may be about them are parsed, because a server has hundreds of others and is asked every millisecond.
+    Only lines that may be about them are parsed, because a server has hundreds of others and is polled every millisecond.
     """
     wanted = (line for line in text.split("\n") if line.startswith(f"{name}{{") and (model in line or "\\" in line))
     lines = "".join(f"{line}\n" for line in wanted)

@@ -52,19 +52,19 @@ class Server(Protocol):
         """Return what it has logged after `before`, an earlier `log()`; this may wait a moment."""
 
     def ended(self) -> str:
-        """Return how the server ended, with the end of its log, or nothing while it runs."""
+        """Return how the server ended, with the end of its log, or an empty string while it runs."""
 
     def pause(self) -> None:
-        """Stop all its processes where they are."""
+        """Suspend all its processes."""
 
     def resume(self) -> None:
-        """Let them go on."""
+        """Resume them."""
 
     def kill_instance(self, model: str) -> bool:
         """Kill the process of one of a model's instances; False if none was found."""
 
     def stop(self) -> None:
-        """End it and remove all that it has left. Safe to call twice; never raises."""
+        """End it and remove everything that it leaves behind. Safe to call twice; never raises."""
 
 
 class OwnTriton(TritonTarget):
@@ -134,7 +134,7 @@ class OwnTriton(TritonTarget):
         return deployment
 
     def alive(self) -> str:
-        """Return how the server ended, or that it no longer answers, or nothing."""
+        """Return how the server ended, or that it does not answer any more; an empty string if it is alive."""
         if why := self._server.ended() or super().alive():
             deadline = time.monotonic() + ENDING_S
             while time.monotonic() < deadline and not (ended := self._server.ended()):
@@ -183,7 +183,7 @@ def tail(log: str, lines: int = 12) -> str:
 def wait_ready(
     address: str, timeout_s: float, server: Server, hint: str = "", pause: Callable[[float], None] = time.sleep
 ) -> None:
-    """Return when the server at this HTTP address (host:port) is ready; TargetError when it has ended or time is up.
+    """Wait until the server at this HTTP address (host:port) is ready; TargetError if it ends or the time is up.
 
     hint: how the user can give it more time.
     """

@@ -106,7 +106,7 @@ class TritonTarget:
         self._wire.load(proto.name, proto, witness_sources(source))
 
     def alive(self) -> str:
-        """Return why the server cannot be judged any more, or nothing."""
+        """Return why the server cannot be judged any more, or an empty string."""
         answers = self._wire.live() or self._wire.live()  # twice, because a busy host may be late once
         return "" if answers else f"{self.info.reached} does not answer any more"
 
@@ -177,7 +177,7 @@ def witness_sources(source: str) -> dict[str, bytes]:
 
 
 class TritonDeployment:
-    """One witness model on the server. ours: this run has loaded it, so it has to unload it."""
+    """One witness model on the server. ours: this run loaded it, and so has to unload it."""
 
     def __init__(self, wire: Wire, name: str, folder: str, *, ours: bool) -> None:
         self._ours = ours
@@ -187,7 +187,7 @@ class TritonDeployment:
         self._cursors: dict[str, int] = {}
 
     def submit(self, request: Request) -> Future[Response]:
-        """Send."""
+        """Send a request."""
         return self._wire.infer(self.name, request)
 
     def statistics(self) -> dict[str, Any]:
@@ -221,7 +221,7 @@ class TritonDeployment:
         return pbtxt(json_format.ParseDict(self._wire.config(self.name), pb.ModelConfig()))
 
     def warm_up(self) -> None:
-        """Make the first calls, which take tens of milliseconds for a Python model, before any rule does."""
+        """Make the first calls before any rule does, because they take tens of milliseconds for a Python model."""
         config = self._wire.config(self.name)
         full = int(config["max_batch_size"])  # leaves at once, whatever the delay
         payload = Payload(rows=full, extra=int(any(spec["name"] == "EXTRA" for spec in config["input"])))

@@ -56,7 +56,7 @@ class Wire(ABC):
     _metrics: Metrics
 
     def version(self) -> str:
-        """Return the server's version; TargetError if there is no Triton at the address."""
+        """Return the server's version; TargetError if no Triton answers at the address."""
         try:
             metadata = self._client("CONNECT_S").get_server_metadata(**self._timeout("CONNECT_S"))
         except Exception as error:
@@ -105,7 +105,7 @@ class Wire(ABC):
             self._client("CALL_S").unload_model(name, **self._timeout("CALL_S"))
 
     def _give_up(self, name: str) -> None:
-        """Ask the server to unload it, which it does once it has loaded it; that takes too long to wait for."""
+        """Ask the server to unload it. The server does so once it has loaded it, which takes too long to wait for."""
         asking = threading.Thread(target=self.unload, args=(name,), name="batchproof-unload", daemon=True)
         asking.start()
         asking.join(ASKED_S)
@@ -185,7 +185,7 @@ class Wire(ABC):
 
 
 class Called(Future[Response]):
-    """A Future with the call that it belongs to."""
+    """A Future, together with the call that it belongs to."""
 
     call: Any = None
 
@@ -316,7 +316,7 @@ class HttpWire(Wire):
 
 
 def _unheard(**_: Any) -> None:
-    """Ignore the stream: nothing is asked over it, and when it breaks, the calls fail themselves."""
+    """Ignore the stream: nothing is sent over it, and if it breaks, the calls themselves fail."""
 
 
 def _first_line(error: BaseException) -> str:
