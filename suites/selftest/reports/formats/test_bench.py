@@ -169,7 +169,7 @@ def test_a_truncated_bench_says_so(tmp_path: Path) -> None:
         ("{header}\n{footer}", "the footer's list of measurements is not that of the lines"),
         ("{header}\n{footer}\n{a}", "something follows the footer"),
         ("{header}\n{wordless}", "line 2, measurement: 'word' is 'fine', and may be 'measured'"),
-        ("{header}\n{crooked}", "a table of a has a row with more or fewer cells than the table has heads"),
+        ("{header}\n{crooked}", "a table of a has a row with more or fewer cells than column heads"),
     ],
 )
 def test_contradictions_are_refused(tmp_path: Path, lines: str, message: str) -> None:
