@@ -1,6 +1,6 @@
-"""What is known of a target before others measure: tau(b) of a work, what a lone request adds to it, and the capacity.
+"""What a bench finds out about a target first: tau(b) of a work, what a lone request adds to it, and the capacity.
 
-Measurements that compare with these figures ask for them here, and each is measured once in a bench.
+Measurements that compare with these figures get them here, and each figure is measured once in a bench.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ class Calibration:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it is not a result: sizes whose time is not known well enough."""
+        """Why it is not a result: the sizes whose time is not known well enough."""
         wide = [str(one.rows) for one in self.timed if one.wide]
         return (f"tau of {', '.join(wide)} rows is uncertain by more than {WIDE - 1:.0%}",) if wide else ()
 
     @property
     def valid(self) -> bool:
-        """Every time is known well enough."""
+        """Whether every time is known well enough."""
         return not self.reasons
 
     @property
     def verdict(self) -> str:
-        """It has no gate."""
+        """An empty string: a calibration has no gate."""
         return ""
 
     @property

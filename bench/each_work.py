@@ -1,4 +1,4 @@
-"""What measurements share that do the same with each work of a bench."""
+"""What measurements have in common that do the same with each work of a bench."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ T = TypeVar("T", bound=WorkFound)
 
 @dataclass(frozen=True)
 class Works(Generic[T]):
-    """The figures of each work, by its name, and the reasons for which others were left out."""
+    """The figures of each work, by its name, and the reasons why others were left out."""
 
     works: Mapping[str, T]
     skipped: Mapping[str, str]
@@ -50,7 +50,7 @@ class Works(Generic[T]):
 
 
 def measured(works: Sequence[Work], measure: Callable[[Work], T]) -> Works[T]:
-    """Measure each work; Skipped if none can be measured. A work for which `measure` raises Skipped is left out."""
+    """Measure each work; Skipped if that is possible for none of them. A work is left out if `measure` raises Skipped."""
     found: dict[str, T] = {}
     skipped: dict[str, str] = {}
     for work in works:

@@ -1,4 +1,4 @@
-"""Several models of one work, for a measurement that compares them. They come up at once where the target can do that.
+"""Several models of one work, for a measurement that compares them. They are deployed at once if the target can do that.
 
 A Triton needs 1.5 s for a Python model, and sleeps for most of that time. A model that waits for its turn costs a thousandth
 of a processor.
@@ -23,8 +23,8 @@ Serve = Callable[[BatcherConfig], AbstractContextManager[Served]]
 def together(bench: Bench, work: Work, configs: Sequence[BatcherConfig]) -> Iterator[Serve]:
     """Yield `serve(config)`: the work with one of these configurations, for `with`.
 
-    A target with `deploys_at_once` has them all up before the first is asked for, and until the end; on any other, and with
-    torch models, which need memory, each comes up when it is asked for. Raises as `Bench.serve`.
+    A target with `deploys_at_once` serves all of them from before the first is needed until the end. On any other target,
+    and with torch models, which need memory, each is deployed when it is needed. Raises as `Bench.serve`.
     """
     at_once = bench.target.deploys_at_once
     if not at_once or work.model or bench.target.info.claims.get("side_by_side") is False:

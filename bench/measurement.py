@@ -41,7 +41,7 @@ class Bench:
     """One bench of one target: its settings, and the runs that measurements are made of.
 
     works: the models under load. slo_ns: the p99 to hold; 0: none was given. wait_ns: how long to wait, at the end of a run,
-    for requests that are still outstanding. said: is told what is going on. started: on the monotonic clock, in s.
+    for requests that are still outstanding. said: is called with what is being done. started: on the monotonic clock, in s.
     """
 
     target: FullTarget
@@ -56,21 +56,21 @@ class Bench:
     started: float = field(default_factory=time.monotonic)
 
     def say(self, text: str) -> None:
-        """Tell what is going on now."""
+        """Say what is being done now."""
         self.said(text)
 
     def seconds(self, full: float, quick: float) -> float:
-        """Choose how long a run is."""
+        """Return how long a run takes, in the full or in the quick form."""
         return quick if self.quick else full
 
     def serve(self, work: Work, config: BatcherConfig, **more: Any) -> Served:
-        """Bring a model up on the target; Skipped as `workload.serve`."""
+        """Serve a model on the target; Skipped as in `workload.serve`."""
         return serve(self.target, work, config, wait_ns=self.wait_ns, **more)
 
     def valid(self, make: Callable[[], Run], *, least: int = 1) -> Run:
         """Return a run. An INVALID one is repeated a few times; if none is valid, the last one stands.
 
-        least: attempts that are made however late it is, for a run on which others depend.
+        least: how many attempts are made however late it is, for a run that others depend on.
         """
         return until_valid(make, max(least, self.attempts), self.check_alive)
 

@@ -19,7 +19,7 @@ class Measurement:
     """A line of the plan.
 
     question: what it answers. quick_s, full_s: seconds for each work, as expected on two cores. measure: makes it. tables:
-    lays out what it found, which is never None. whole: it takes no longer for several works.
+    lays out what it found, which is never None. whole: several works take no longer than one.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Measurement:
         return bench.seconds(self.full_s, self.quick_s) * (1 if self.whole else len(bench.works))
 
     def tables_of(self, result: Result) -> tuple[Table, ...]:
-        """Return what a person reads; nothing where there are no figures."""
+        """Return the tables of a result. A result without figures has no tables."""
         return self.tables(result.found) if result.found else ()
 
 

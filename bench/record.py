@@ -1,4 +1,4 @@
-"""The report folder of a bench: bench.jsonl, whose format is in `reports/formats`, and the raw samples beside it."""
+"""The report folder of a bench: bench.jsonl, whose format is in `reports/formats`, and the raw samples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAMPLES = "samples"
 
 
 class Record:
-    """Owns the report folder of one bench. writer: of its bench.jsonl; without a footer, that is truncated."""
+    """Owns the report folder of one bench. writer: writes its bench.jsonl, which is truncated without a footer."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -53,7 +53,7 @@ class Record:
         return path
 
     def keep(self, name: str, text: str) -> None:
-        """Write a text beside the bench; nothing if it is empty."""
+        """Write a text next to bench.jsonl, unless it is empty."""
         if text:
             (self.folder / name).write_text(text, encoding="utf-8")
 

@@ -35,6 +35,6 @@ class Result:
         return cls(valid=False, headline=why, reasons=(why,))
 
     def facts(self) -> dict[str, Any]:
-        """Return JSON data: these fields, and the figures beside them."""
+        """Return JSON data: these fields, and the figures."""
         fields = {"valid": self.valid, "partly": self.partly, "reasons": list(self.reasons), "verdict": self.verdict}
         return {**fields, "headline": self.headline, **(self.found.facts() if self.found else {})}

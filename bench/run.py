@@ -41,7 +41,7 @@ ALL = "all"
 
 
 class CannotKeep(Exception):
-    """What was measured cannot be written, or read back; the message says what to do."""
+    """The results cannot be written, or read back; the message says what to do."""
 
 
 class Usage(Exception):
@@ -50,7 +50,7 @@ class Usage(Exception):
 
 @dataclass(frozen=True)
 class Options:
-    """As on the command line. slo_p99_ms and price_per_hour are 0 where none is given."""
+    """The options of the command line. slo_p99_ms and price_per_hour are 0 if they are not given."""
 
     target: str = "reference"
     quick: bool = False

@@ -53,7 +53,7 @@ class Timed:
 
     @property
     def interval_ns(self) -> tuple[int | None, int | None]:
-        """The 99 % interval of that median; None on a side where there are too few values for a bound."""
+        """The 99 % interval of that median; None on a side for which there are too few values."""
         low, high = interval(np.asarray(self.inside_ns, dtype=np.int64), 50)
         return low or None, None if high == NEVER else high
 
@@ -69,7 +69,7 @@ class Timed:
 
     @property
     def wide(self) -> bool:
-        """The median is not known well enough to compare with."""
+        """Whether the median is not known well enough to compare with."""
         low, high = self.interval_ns
         return low is not None and high is not None and high > WIDE * low
 
@@ -93,7 +93,7 @@ class Timed:
 
 
 def service_times(bench: Bench, work: Work) -> tuple[Timed, ...]:
-    """Time batches of each size of a work. Skipped if it cannot run here; TargetError if it is not answered."""
+    """Time batches of each size of a work. Skipped if it cannot run here; TargetError if a request is not answered."""
     bench.say(f"{work.name}: batches of 1 to {SIZES[-1]} rows, one at a time")
     return tuple(_direct(bench, work) if work.model else _through(bench, work))
 
@@ -120,7 +120,7 @@ def in_rounds(execute: Execute, sizes: Sequence[int], rounds: int, longest_s: fl
 
 
 def timed(bench: Bench, execute: Execute) -> list[Timed]:
-    """Time all sizes, and once more those whose figures a stalling host has spoilt."""
+    """Time all sizes, and time those again whose figures a stalling host has spoilt."""
     at = int(bench.quick)
     found = in_rounds(execute, SIZES, ROUNDS[at], LONGEST_S[at], BUDGET_S[at])
     for _ in range(AGAIN):
@@ -138,7 +138,7 @@ def _through(bench: Bench, work: Work) -> list[Timed]:
 
 
 def _ask(served: Served, rows: int, wait_ns: int) -> Times:
-    """Time one request of so many rows, by the witness where it reads the same clock as the client."""
+    """Time one request of this many rows, by the witness if it reads the same clock as the client."""
     clock = served.clock
     sent_ns = clock.now_ns()
     future = served.submit(0, rows=rows)

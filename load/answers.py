@@ -19,7 +19,7 @@ _ANSWERED = 0
 
 
 class Answers:
-    """Columns of ns from the start of the run. A slot is written once, by one thread, so there is no lock."""
+    """Columns of ns from the start of the run. It needs no lock, because a slot is written once, by one thread."""
 
     def __init__(self, now_ns: Callable[[], int], start_ns: int, count: int = 0) -> None:
         self._now_ns, self._start_ns = now_ns, start_ns
@@ -31,7 +31,7 @@ class Answers:
         self._first_open = 0
 
     def add(self, scheduled_ns: int, client: int) -> int:
-        """Make a slot, and return its number; for a loop whose length is not known. One thread at a time."""
+        """Make a slot, and return its number. Only one thread at a time may call this. It serves loops of unknown length."""
         self.scheduled.append(scheduled_ns)
         self.sent.append(NEVER)
         self.done.append(NEVER)
@@ -51,7 +51,7 @@ class Answers:
         self.done[number] = self._now_ns() - self._start_ns
 
     def settled(self) -> bool:
-        """Every request that has a slot is settled. The search starts at the first slot that was open the last time."""
+        """Whether every request with a slot is settled. The search starts at the first slot that was open the last time."""
         first, done, count = self._first_open, self.done, len(self.done)
         while first < count and done[first] != NEVER:
             first += 1

@@ -41,15 +41,15 @@ class Loop:
         self.last_sent_ns = 0
 
     def begin(self, clients: int) -> None:
-        """Let every client send its first request; they take turns even where the target answers inside `submit`."""
+        """Let every client send its first request. They take turns even if the target answers inside `submit`."""
         self._go(*((client, 0) for client in range(clients)))
 
     def over(self) -> bool:
-        """Nothing more is to be sent, and everything that was sent is settled."""
+        """Whether nothing more is to be sent, and everything that was sent is settled."""
         return (self._stopped or not self._more()) and self.noted.settled()
 
     def too_many(self) -> bool:
-        """It ended because it had sent as many requests as a run may have, before it was over."""
+        """Whether it ended early, because it had sent as many requests as a run may have."""
         return len(self.noted.done) >= MOST > self._requests
 
     def stop(self) -> None:

@@ -79,7 +79,7 @@ def _sending(channel: socket.socket, frames: Frames, against: dict[str, Any] | N
 
 
 class _ToParent:
-    """Sends frames to the parent, several in one piece when several are due, and settles Futures as answers come."""
+    """Sends frames to the parent, several in one piece if several are due, and settles Futures as answers arrive."""
 
     def __init__(self, channel: socket.socket, frames: Frames) -> None:
         self._channel, self._frames = channel, frames
@@ -99,7 +99,7 @@ class _ToParent:
         return future
 
     def flush(self) -> None:
-        """Send what was kept."""
+        """Send the requests that were kept."""
         with self._lock:
             if self._held:
                 self._channel.sendall(self._held)

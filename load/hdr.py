@@ -1,4 +1,4 @@
-"""Samples as an HdrHistogram: base64 in format V2, and its percentile text. It is only an export: raw samples are judged."""
+"""Samples as an HdrHistogram: base64 in format V2, and its percentile text. It is only an export; raw samples are judged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TICKS = 5  # lines of the text for each halving of the distance to 100 %
 
 
 class MissingPackage(ImportError):
-    """An optional package is absent; the message says how to get it."""
+    """An optional package is not installed; the message says how to get it."""
 
     def __init__(self, package: str) -> None:
         super().__init__(f"this needs {package}: pip install 'batchproof[bench]'", name=package)

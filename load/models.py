@@ -1,4 +1,4 @@
-"""Torch models of known shape with seeded random weights; nothing is downloaded. Import it where torch is wanted."""
+"""Torch models of known shape with seeded random weights; nothing is downloaded. Importing this module imports torch."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
 
 @cache
 def build(name: str, device: str = "cpu") -> tuple[nn.Module, Callable[[int], Tensor]]:
-    """Return the model, in evaluation mode on its device, and what gives the input tensor of so many rows (on the host)."""
+    """Return the model, in evaluation mode on its device, and a function from a number of rows to an input on the host."""
     make, shape = MODELS[name]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(SEED)
@@ -70,7 +70,7 @@ def build(name: str, device: str = "cpu") -> tuple[nn.Module, Callable[[int], Te
 
 
 class Bound(nn.Module):
-    """A model that runs with so many OpenMP threads, whichever thread calls it.
+    """A model that runs with a given number of OpenMP threads, whichever thread calls it.
 
     `torch.set_num_threads` counts only for the thread that calls it, and a batcher calls the model on a thread of its own:
     set in the main thread it would leave a batch with all processors' threads, which fight where the machine is shared.
@@ -94,5 +94,5 @@ class Bound(nn.Module):
 
 
 def bound_to(module: nn.Module, threads: int) -> Bound:
-    """Return the model bound to so many threads."""
+    """Return the model bound to this number of threads."""
     return Bound(module, threads).eval()

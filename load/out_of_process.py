@@ -1,10 +1,10 @@
 """The generator in a process of its own, for a target that keeps the interpreter of this one busy.
 
-The child holds the clock and the schedule and runs the same loops; the target stays here (`open_loop_apart`,
-`closed_loop_apart`), or the child deploys one itself by its word, as `grpc://host:port` (`Against`). Over a socketpair go
-frames of two int64: a request (number, 0) to this process, an answer (number, outcome) back, and (END, length) before bytes:
-JSON, due times, or the samples. Nothing is pickled. Within the measured latency a request and its answer each cross the
-socket once: some 25 us each way on a quiet machine.
+The child has the clock and the schedule, and runs the same loops. The target stays here (`open_loop_apart`,
+`closed_loop_apart`), or the child deploys one itself from its name, such as `grpc://host:port` (`Against`). The two exchange
+frames of two int64 over a socketpair: a request (number, 0) to this process, an answer (number, outcome) back, and
+(END, length) before bytes, which are JSON, due times, or the samples. Nothing is pickled. The measured latency includes
+the socket: a request and its answer each cross it once, which takes about 25 us each way on a quiet machine.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ LAST_WORDS_S = 5.0  # a child that has closed its end may take this long to say 
 
 
 class GeneratorLost(RuntimeError):
-    """The generator's process ended, or fell silent; the message has what it wrote to stderr."""
+    """The generator's process ended, or stopped answering; the message quotes what it wrote to stderr."""
 
 
 @dataclass(frozen=True)
 class Against:
     """A target that the generator's process deploys itself, so that no byte of a request passes through this one.
 
-    target: its word, as `--target` takes it. config: `BatcherConfig.facts()`. payload: fields of `Payload` (work_ns,
+    target: its name, as `--target` takes it. config: `BatcherConfig.facts()`. payload: fields of `Payload` (work_ns,
     row_work_ns, ...). wait_s: how long deploying may take.
     """
 

@@ -1,4 +1,4 @@
-"""Load in phases (before, spike, after), several loads at once, and what became of a part of the requests. No clock."""
+"""Load in phases (before, spike, after), several loads at once, and what became of some of the requests. It has no clock."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def schedule(parts: Sequence[Phase], seed: int, *, alike: bool = False) -> Sched
 
 
 def merged(*schedules: Schedule) -> tuple[Schedule, Ints]:
-    """Return all arrivals in order of time, and which schedule each belongs to: int64 [n], its place."""
+    """Return all arrivals in order of time, and for each the index of its schedule: int64 [n]."""
     due = np.concatenate([one.due_ns for one in schedules])
     whose = np.repeat(np.arange(len(schedules)), [one.due_ns.size for one in schedules])
     order = np.argsort(due, kind="stable")
@@ -70,7 +70,7 @@ def during(samples: Samples, phase: Phase) -> Samples:
 
 @dataclass(frozen=True)
 class Service:
-    """What became of a part of the requests.
+    """What became of some of the requests.
 
     outcomes: how many ended in which way. attainment: the share of all requests that were answered within the SLO. goodput:
     how many that is for each second of load. offered: requests for each second of load. p50_ns, p99_ns: over all requests,
@@ -117,7 +117,7 @@ def service(samples: Samples, slo_ns: int, seconds: float) -> Service:
 
 
 def quantile(values_ns: Ints, percent: float) -> int | None:
-    """Return the nearest rank; None if there is no value, or if it falls on a request that got no answer."""
+    """Return the percentile by nearest rank; None without values, or if it falls on a request that was not answered."""
     if not values_ns.size or (found := int(percentile(values_ns, percent))) >= NEVER:
         return None
     return found

@@ -52,7 +52,7 @@ TARGETS = {"null": null, "reference": reference}
 
 @contextlib.contextmanager
 def busy(threads: int) -> Iterator[None]:
-    """Compute in Python on so many threads."""
+    """Compute in Python on this number of threads."""
     stop = threading.Event()
 
     def spin() -> None:
@@ -100,7 +100,7 @@ def print_lag(
 ) -> bool:
     """Measure each of TARGETS that is named, and print; return whether all runs are valid.
 
-    rate: requests/s. threads: threads of pure Python beside it. apart: the generator runs in a process of its own.
+    rate: requests/s. threads: threads of pure Python that compete with it. apart: whether it has a process of its own.
     ScheduleError: no such load can be played.
     """
     schedule = poisson(rate, seconds, seed)

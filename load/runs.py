@@ -1,4 +1,4 @@
-"""Runs: open loop on a schedule, closed loop with clients. The same functions serve the host's clock and a simulated one."""
+"""Runs: an open loop on a schedule, and a closed loop of clients. They work on the host's clock and on a simulated one."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Run:
 
     @property
     def valid(self) -> bool:
-        """It may be reported."""
+        """Whether it may be reported."""
         return self.validity.valid
 
     @property
@@ -161,7 +161,7 @@ def closed_loop(
 
 
 def until_valid(make: Callable[[], Run], attempts: int, between: Callable[[], None] = lambda: None) -> Run:
-    """Return a valid run, or the last of so many attempts; `between` is called after each attempt that was not valid."""
+    """Return the first valid run, or the last attempt. `between` is called after each attempt that was not valid."""
     for _ in range(attempts - 1):
         if (run := make()).valid:
             return run

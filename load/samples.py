@@ -23,7 +23,7 @@ _TYPES = {"scheduled_ns": np.int64, "sent_ns": np.int64, "done_ns": np.int64, "o
 
 
 class SamplesError(ValueError):
-    """The arrays, or the file, are not samples."""
+    """The arrays or the file are not samples."""
 
 
 @dataclass(frozen=True, eq=False)

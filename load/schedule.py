@@ -172,7 +172,7 @@ def trace(path: str | Path, unit: str = "") -> Schedule:
 
 
 def parse(spec: str) -> Schedule:
-    """Return the schedule of a spec, as `poisson:rate=2000,seconds=5,seed=7`; ScheduleError says what is wrong with it."""
+    """Return the schedule of a spec such as `poisson:rate=2000,seconds=5,seed=7`; ScheduleError says what is wrong."""
     kind, _, rest = spec.partition(":")
     if kind not in KINDS:
         raise ScheduleError(f"unknown schedule '{kind}': there are {', '.join(KINDS)}")

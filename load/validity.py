@@ -1,4 +1,4 @@
-"""Is a run worth reporting? That is judged from its samples and from what the host did; every reason has a number in it."""
+"""Is a run worth reporting? Its samples and what the host did decide. Every reason against it contains a number."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Validity:
 
     @property
     def valid(self) -> bool:
-        """Nothing speaks against it."""
+        """Whether no reason speaks against it."""
         return not self.reasons
 
     def __str__(self) -> str:
-        """VALID, or INVALID with every reason."""
+        """VALID, or INVALID with all its reasons."""
         return "VALID" if self.valid else f"INVALID: {'; '.join(self.reasons)}"
 
 

@@ -1,4 +1,4 @@
-"""What the load asks of a target: a witness that is busy like an accelerator, or a torch model of known shape."""
+"""The models under load: a witness that is busy like an accelerator, or a torch model of known shape."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ WORKS = {
 
 
 class Served:
-    """A model that is up on a target; `submit` returns at once. Use it as a context manager.
+    """A model that a target serves; `submit` returns at once. Use it as a context manager.
 
     threads: how many threads its instances compute with in this process, all together; 0: none.
     """
@@ -70,7 +70,7 @@ class Served:
         self._serials = itertools.count(1)
 
     def submit(self, number: int, *, rows: int = 1, **asked: Any) -> Future[Any]:
-        """Send a request of so many rows; its Future gives an answer or raises. Its number has no meaning to the target.
+        """Send a request of this many rows. Its Future gives an answer or raises. Its number means nothing to the target.
 
         asked: other fields of the witness's `Payload`, such as priority and timeout_ns; a torch model is asked for none.
         """
@@ -81,7 +81,7 @@ class Served:
         return self.deployment.submit(Request("load", serial, payload))
 
     def close(self) -> None:
-        """Take the model away. A target that hangs meanwhile is left alone after ten seconds."""
+        """Remove the model. If the target hangs, it is left alone after ten seconds."""
         finish(self.deployment)
 
     def __enter__(self) -> Self:
@@ -96,7 +96,7 @@ class Served:
 def serve(
     target: Target, work: Work, config: BatcherConfig, *, wait_ns: int, threads: int = 1, device: str = "cpu"
 ) -> Served:
-    """Bring the work up on a target and let it answer once; Skipped says why that is not possible.
+    """Serve the work on a target, and let it answer once; Skipped says why that is not possible.
 
     wait_ns: how long the first answer may take. threads: of torch inside the worker, see `models.bound_to`. TargetError as
     `Target.deploy`.

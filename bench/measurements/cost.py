@@ -41,7 +41,7 @@ class BatchCost:
 
 @dataclass(frozen=True)
 class SloCost:
-    """The cheapest configuration whose p99 is at most slo_ns, as predicted. If none is: None, 0.0 and None."""
+    """The cheapest configuration whose predicted p99 is at most slo_ns. If no configuration is: None, 0.0 and None."""
 
     slo_ns: int
     max_batch_size: int | None
@@ -89,7 +89,7 @@ class Cost:
 
 
 def measure(bench: Bench, calibrate: Calibrate) -> Result:
-    """Compute from the curves; nothing is measured but a curve that is not known yet."""
+    """Compute the costs from the curves. Only a curve that is not known yet is measured."""
     if bench.price is None:
         raise Skipped("no price was given: --price-per-hour X --currency EUR")
     found = measured(bench.works, partial(of_work, bench, calibrate, bench.price))
@@ -97,7 +97,7 @@ def measure(bench: Bench, calibrate: Calibrate) -> Result:
 
 
 def per_million(price_per_hour: float, per_s: float) -> float | None:
-    """Return what a million inferences cost at this rate; None at no rate at all."""
+    """Return what a million inferences cost at this rate; None if the rate is 0."""
     return price_per_hour / 3600 / per_s * MILLION if per_s > 0 else None
 
 
@@ -127,7 +127,7 @@ def _cheapest(bench: Bench, curve: Curve, slo_ns: int, price: Price) -> SloCost:
 
 
 def highest_rate(curve: Curve, size: int, slo_ns: int, seed: int, requests: int) -> float:
-    """Return the highest Poisson rate, in requests/s, at which the simulated p99 is at most slo_ns; 0.0: none is.
+    """Return the highest Poisson rate, in requests/s, at which the simulated p99 is at most slo_ns; 0.0 if no rate is.
 
     Bisected on the share of the capacity, with one seed: the p99 rises with the rate on the same arrivals.
     """

@@ -1,6 +1,6 @@
 """The same on CUDA: batches of a torch model with their copies, pinned or not, on one stream and on two; utilisation.
 
-Where there is no CUDA this is skipped with the reason. Times are the host's, from the copy in to the result on the
+Without CUDA it is skipped, with the reason. Times are the host's, from the copy in to the result on the
 host, as a client would wait for it; before each, the device is idle. First runs of each size warm up: kernels are chosen
 and loaded.
 """
@@ -71,18 +71,18 @@ class Gpu:
 
 
 def unavailable() -> str:
-    """Return why there is no CUDA here, or nothing."""
+    """Return why CUDA cannot be used here, or an empty string."""
     if find_spec("torch") is None:
         return "torch is not installed: pip install 'batchproof[reference]'"
     if (version := metadata.version("torch")).endswith("+cpu"):  # known without the seconds that its import takes
         return f"torch {version} is built without CUDA"
     import torch
 
-    return "" if torch.cuda.is_available() else "there is no CUDA device"
+    return "" if torch.cuda.is_available() else "no CUDA device was found"
 
 
 def measure(bench: Bench, _calibrate: Calibrate) -> Result:
-    """Measure each torch model under load, or all of them if none is."""
+    """Measure each torch model of the bench, or all torch models if the bench has none."""
     if why := unavailable():
         raise Skipped(why)
     import torch

@@ -44,7 +44,7 @@ WORK = WORKS["accelerator"]
 
 @dataclass(frozen=True)
 class Shared:
-    """What became of loads that ran side by side: samples of each, in the order of the loads; why they are not a result."""
+    """What became of loads that ran at the same time: the samples of each, in order, and why they are not a result."""
 
     samples: tuple[Samples, ...]
     reasons: tuple[str, ...]
@@ -52,7 +52,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class PhaseFigures:
-    """One model in one phase. slo: whether 99 % are within the SLO; None without any request."""
+    """One model in one phase. slo: whether 99 % of its requests are within the SLO; None if it had no requests."""
 
     service: Service
     slo: Conclusion | None
@@ -64,7 +64,7 @@ class PhaseFigures:
 
 @dataclass(frozen=True)
 class Models:
-    """A critical model A beside a model B that a spike hits: both by phase ("before", "during", "after").
+    """A critical model A, and a model B that a spike hits: the figures of both by phase ("before", "during", "after").
 
     capacities: of A and B, in requests/s. reasons: why the figures are not a result.
     """
@@ -107,7 +107,7 @@ class Models:
 
 @dataclass(frozen=True)
 class Starvation:
-    """How badly requests starved while load was offered; None if there were no requests.
+    """How badly requests starved while load was offered. The figures are None if no requests were sent.
 
     served_share: answered by then, as a share of all. longest_wait_ns: the longest time that a request had waited by then,
     answered or not. What is left over is served once the load ends, so later answers say nothing about the load.
@@ -119,7 +119,7 @@ class Starvation:
 
 @dataclass(frozen=True)
 class LevelRow:
-    """Urgent requests at `load`, a share of the capacity, beside others. fluid_share: others served, by the fluid limit."""
+    """Urgent requests at `load`, a share of the capacity, and others. fluid_share: others served by the fluid limit."""
 
     load: float
     urgent: Service
@@ -152,12 +152,12 @@ class Levels:
 
     @property
     def partly(self) -> bool:
-        """A part of the figures is a result."""
+        """Whether some of the figures are a result."""
         return not self.spoilt and any(row.valid for row in self.rows)
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Everything that speaks against it."""
+        """Every reason against the figures."""
         rows = tuple(f"urgent load {row.load:g}: {why}" for row in self.rows for why in row.reasons)
         return (*(f"levels: capacity: {why}" for why in self.spoilt), *rows)
 

@@ -51,7 +51,7 @@ class QueueLimit:
 
 @dataclass(frozen=True)
 class Fairness:
-    """How evenly clients are answered: the share answered of what each sent. None if nobody is answered.
+    """How evenly clients are answered, by the share of its requests that each gets answered. None if nobody is answered.
 
     least_to_mean: for the client that is served least (1: all alike). jain: (sum x)^2 / (n sum x^2), which is 1 if all are
     served alike and 1/n if one gets everything (Jain, Chiu, Hawe 1984).
@@ -135,7 +135,7 @@ class Overload:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Everything that speaks against it."""
+        """Every reason against the figures."""
         return (
             *(f"capacity: {why}" for why in self.spoilt),
             *(f"{row.limit} at {row.load:g}: {why}" for row in self.rows for why in row.reasons),

@@ -1,7 +1,7 @@
 """Sweep of max_batch_size and queue delay: each point saturated (closed loop) and at shares of its capacity (open loop).
 
 The closed loop has 2 x max_batch_size x instances clients. With fewer, some batches leave half empty while the others are
-computed: N = max_batch_size reaches about 60 % of the capacity. Beside each point stands what the oracle says of it.
+computed: N = max_batch_size reaches about 60 % of the capacity. Each point is shown with what the oracle predicts for it.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Sweep:
 
     @cached_property
     def best(self) -> Observed:
-        """The point that serves most."""
+        """The point with the most throughput."""
         return best_of(self.closed)
 
     @cached_property
@@ -97,7 +97,7 @@ class Sweep:
 
     @property
     def valid(self) -> bool:
-        """The two points that are compared are results."""
+        """Whether the two points that are compared are results."""
         return self.best.valid and self.smallest.valid
 
     @property

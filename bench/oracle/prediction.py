@@ -1,4 +1,4 @@
-"""What a run should have given: the very same schedule is played to the simulator, and the two are compared.
+"""What a run should have given: the very same schedule is played to the simulator, and the two results are compared.
 
 The same arrivals on both sides leave no sampling noise between them, so seconds of load are enough to see a few percent.
 """
@@ -61,7 +61,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Assessment:
-    """A measured run beside its prediction.
+    """A measured run and its prediction.
 
     verdict: PASS as predicted; FAIL slower by more than the margin; INCONCLUSIVE, for the reason `why`, where the run cannot
     be compared. It is INCONCLUSIVE too, with a finding, where the run is faster by more than the margin: no target can be,

@@ -56,7 +56,7 @@ Submit = Callable[[int], "Future[Any]"]
 
 @dataclass(frozen=True)
 class Validated:
-    """One run beside its prediction. load: as it was asked for. overrun_ns, overhead_ns: what the target adds, see above."""
+    """One run and its prediction. load: as requested. overrun_ns, overhead_ns: what the target adds, see above."""
 
     delay_ns: int
     load: str

@@ -17,7 +17,7 @@ S = 1e9  # ns in a second
 
 
 class Unstable(ValueError):
-    """More arrives than can be served: there is no steady state, and every mean is infinite."""
+    """More arrives than can be served, so no steady state exists, and every mean is infinite."""
 
 
 def md1_mean_ns(rate: float, service_ns: float) -> float:

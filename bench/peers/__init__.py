@@ -1,1 +1,1 @@
-"""The reference batcher beside other batchers of its kind."""
+"""The reference batcher compared with other batchers of its kind."""

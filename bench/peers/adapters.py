@@ -51,7 +51,7 @@ class Kind:
             raise Skipped(f"{self.name}: '{self.needs}' is not installed (pip install {self.needs})") from None
 
     def open(self, model: Items, max_batch: int, delay_ns: int) -> Peer:
-        """Bring it up; Skipped with the reason if it cannot be had here."""
+        """Start it; Skipped says why that is not possible here."""
         self.version()
         try:
             return self.make(model, max_batch, delay_ns)

@@ -1,4 +1,4 @@
-"""The reference batcher beside the batchers that people use, in one run: the same model, the same client, in turn.
+"""The reference batcher compared with the batchers that people use, in one run: the same model, the same client, in turn.
 
 Each peer is kept full in a closed loop of 2 x max_batch clients, slice by slice, with all peers in each round, so that a
 noisy minute hits everybody. The figure of a peer is the median of its valid slices; a peer whose slices are all invalid has
@@ -49,7 +49,7 @@ class Load:
 
     @property
     def limit(self) -> float | None:
-        """Requests a second that the device allows; None where it takes no time, or does not exist."""
+        """Requests a second that the device allows; None if it takes no time, or does not exist."""
         return self.max_batch * 1e9 / self.tau_ns if self.tau_ns else None
 
 
@@ -121,7 +121,7 @@ Peers = dict[str, Callable[[Load], Any]]
 
 
 def in_turn(loads: Sequence[Load], peers: Peers, *, rounds: int, seconds: float, say: Callable[[str], None]) -> list[Row]:
-    """Measure all peers on all loads in turn; a row for each pair, `skipped` with the reason if there are no figures."""
+    """Measure all peers on all loads in turn. Return a row for each pair; without figures, it has a reason in `skipped`."""
     rows = []
     for load in loads:
         slices: dict[str, list[Row]] = {name: [] for name in peers}

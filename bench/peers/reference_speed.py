@@ -49,7 +49,7 @@ def serve(model: Any, max_batch: int, delay_ns: int = 0, threads: int = 0) -> An
 
 
 def figures(run: Run) -> Row:
-    """Return a run's figures; percentiles in us, None where there are too few requests for them."""
+    """Return a run's figures. Percentiles are in us, or None if the run has too few requests for them."""
     p50_ns, p99_ns = run.latency_ns(50), run.latency_ns(99)
     return {
         "requests": run.samples.count,
@@ -123,7 +123,7 @@ def waiting_clients(clients: int, max_batch: int, seconds: float) -> Row:
 
 
 def added(delay_ns: int, seconds: float) -> Row:
-    """Return the latency that the batcher adds where there is nothing to wait for but its queue delay."""
+    """Return the latency that the batcher adds if requests wait for nothing but its queue delay."""
     with serve(Device(0), 8, delay_ns) as batcher:
         run = open_loop(lambda _: batcher.submit(PAYLOAD), HOST_CLOCK, schedule.constant(500, seconds), wait_ns=WAIT_NS)
     row = figures(run)

@@ -36,7 +36,7 @@ def _models(one: Models) -> Table:
         for model, parts in (("A", one.a), ("B", one.b))
         for name, part in parts.items()
     ]
-    return Table("A critical model beside a spike on another", PHASE_HEADS, rows)
+    return Table("A critical model during a spike on another", PHASE_HEADS, rows)
 
 
 def _levels(one: Levels) -> Table:

@@ -1,4 +1,4 @@
-"""Each point of a sweep beside its oracle."""
+"""Each point of a sweep, with its oracle."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def tune(bench: Bench, calibrate: Calibrate, objective: Objective) -> Tuning:
 
 
 def machine_of(bench: Bench, objective: Objective, calibration: Calibration) -> Machine:
-    """In simulated time the curve is the whole truth; elsewhere saturation says what a batch costs beside the model."""
+    """In simulated time the curve is the whole truth; elsewhere saturation says what a batch costs besides the model."""
     if bench.target.simulated:
         return Machine(calibration.curve)
     saturated = []

@@ -21,7 +21,7 @@ THROUGHPUT, P50 = 0.05, 0.10  # of ours: more than this is a difference that mus
 
 @dataclass(frozen=True)
 class Side:
-    """The figures of one run. latency_p50_ns: by its own clock; service_p50_ns: from the actual send; None: not known."""
+    """The figures of one run. latency_p50_ns: by its own clock; service_p50_ns: from the actual send; None if not known."""
 
     tool: str
     clock: str
@@ -34,7 +34,7 @@ class Side:
 
     @classmethod
     def of_run(cls, run: Run) -> Side:
-        """Our own, also where the run is invalid: the pair is then shown and not judged."""
+        """Our own, even if the run is invalid: the pair is then shown and not judged."""
         samples = run.samples
         p50, p99 = _percentile(samples.latency_ns, 50.0), _percentile(samples.latency_ns, 99.0)
         service, lag = _percentile(samples.service_ns, 50.0), _percentile(samples.lag_ns, 50.0)
@@ -42,7 +42,7 @@ class Side:
 
     @classmethod
     def nothing(cls, tool: str, why: str) -> Side:
-        """It gave no result."""
+        """The side of a tool that gave no result."""
         return cls(tool, "", 0.0, None, None, None, None, (why,))
 
     @classmethod
@@ -141,7 +141,7 @@ def _verdict(pair: Pair, throughput: float | None, p50: float | None, service: f
     if near:
         return PASS, f"explained: it sends later than ours: from the actual send on its p50 is {service:.2f} of ours"
     if p50 is None:
-        return FAIL, "there is no p50 to compare"
+        return FAIL, "one of the two has no p50 to compare"
     seen = "unknown" if service is None else f"{service:.2f}"
     return FAIL, f"p50 {p50:.2f} of ours; from the actual send {seen}: nothing here explains it"
 

@@ -71,7 +71,7 @@ class Order:
 def share(count: int, workers: int, index: int) -> Ints:
     """Return the numbers of the requests that worker `index` (from 0) of `workers` sends: round robin."""
     if not 0 <= index < workers:
-        raise ValueError(f"there is no worker {index} of {workers}")
+        raise ValueError(f"worker {index} does not exist: there are {workers}, numbered from 0")
     return np.arange(index, count, workers, dtype=np.int64)
 
 
@@ -127,7 +127,7 @@ def measure(
 def opinion(
     samples: Samples, said: Mapping[str, float], schedule: Schedule, release: str, workers: int, wire: str
 ) -> Opinion:
-    """Return our figures of the workers' samples, and beside them what Locust says."""
+    """Return our figures from the workers' samples, and those that Locust reports itself."""
     said_ns = {name: int(said[name]) for name in ("p50", "p90", "p99") if name in said}
     in_time = int(np.count_nonzero(samples.answered & (samples.done_ns <= schedule.end_ns)))
     throughput = in_time / schedule.seconds  # as `Run.throughput`: what is answered while load is offered

@@ -55,7 +55,7 @@ class Opinion:
 
     @property
     def valid(self) -> bool:
-        """Nothing speaks against its run."""
+        """Whether its run has no reason against it."""
         return not self.reasons
 
     def latency_ns(self) -> dict[str, int | None]:

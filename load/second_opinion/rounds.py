@@ -1,4 +1,4 @@
-"""Our load generator beside the others: one target, the same model, the same minute, in turns.
+"""Our load generator compared with others: one target, the same model, the same minute, in turns.
 
     batchproof lab second-opinions [--quick] [--json FILE] [--target triton | grpc://host:port]
 
@@ -74,7 +74,7 @@ def print_agreement(
 
 
 def on_triton(target: str, rounds: int, seconds: float, say: Say) -> list[Pair]:
-    """Compare perf_analyzer and Locust with ours on one Triton; TargetError if there is none."""
+    """Compare perf_analyzer and Locust with ours on one Triton; TargetError if it cannot be reached or started."""
     triton = embedded_triton() if target == "triton" else running_triton(target)
     address = triton.grpc if target == "triton" else urlsplit(target).netloc  # type: ignore[attr-defined]
     try:

@@ -36,7 +36,7 @@ def test_a_spike_on_b_leaves_a_alone(bench, monkeypatch):
     assert {part.service.requests for part in models.a.values()} == {models.a["before"].service.requests}
     assert models.p99_ratio == pytest.approx(1, abs=0.05)
     assert models.b["during"].service.p99_ns > 10 * models.b["before"].service.p99_ns
-    assert [table.title for table in tables(result.found)] == ["A critical model beside a spike on another"]
+    assert [table.title for table in tables(result.found)] == ["A critical model during a spike on another"]
 
 
 def test_isolation_without_a_capacity_has_no_result(bench, monkeypatch):

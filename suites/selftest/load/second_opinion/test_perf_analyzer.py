@@ -152,7 +152,7 @@ def test_a_missing_perf_analyzer_says_how_to_get_it(monkeypatch: pytest.MonkeyPa
         analyzed(clients=1)
 
     (tmp_path / "perf_analyzer").write_text("a placeholder", encoding="utf-8")
-    for named, message in ((tmp_path / "none", "no such file"), (tmp_path / "perf_analyzer", "does not run")):
+    for named, message in ((tmp_path / "none", "does not exist"), (tmp_path / "perf_analyzer", "does not run")):
         monkeypatch.setenv(perf_analyzer.VARIABLE, str(named))
         with pytest.raises(ToolMissing, match=message):
             analyzed(clients=1)
