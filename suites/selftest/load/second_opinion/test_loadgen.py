@@ -1,4 +1,4 @@
-"""MLPerf LoadGen beside our load generator: its log is read correctly, its runs end, and the two are compared."""
+"""MLPerf LoadGen and our load generator: its log is read correctly, its runs end, and the two are compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locust beside our load generator: workers share one schedule, and what they record is judged like our own samples."""
+"""Locust and our load generator: workers share one schedule, and what they record is judged like our own samples."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_schedule_is_split() -> None:
         assert sorted(np.concatenate(parts).tolist()) == list(range(count))
         assert max(map(len, parts)) - min(map(len, parts)) <= 1
         assert all((np.diff(part) > 0).all() for part in parts)
-    with pytest.raises(ValueError, match="no worker 2 of 2"):
+    with pytest.raises(ValueError, match="worker 2 does not exist: there are 2"):
         locusts.share(10, 2, 2)
 
 

@@ -1,4 +1,4 @@
-"""perf_analyzer beside our load generator: its output is read correctly, and its runner ends, whatever it does."""
+"""perf_analyzer and our load generator: its output is read correctly, and its runner ends, whatever it does."""
 
 from __future__ import annotations
 
