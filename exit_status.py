@@ -47,7 +47,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "diff": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),
         "rules": _and(),
         "lint": _and(ExitStatus.FAILED),
-        "mutants": _and(ExitStatus.FAILED),
+        "mutants": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "report": _and(ExitStatus.FAILED, ExitStatus.NOTHING, ExitStatus.INCONCLUSIVE),
         "witness": _and(ExitStatus.UNAVAILABLE),
         "image": _and(ExitStatus.UNAVAILABLE),

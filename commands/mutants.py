@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
 
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.judging.catalogue import SelectionError, rules, select
 from batchproof.fixtures.judging.verdicts import Verdict
-from batchproof.fixtures.run import run_suite
+from batchproof.fixtures.run import Unjudged, results_of
 from batchproof.host.guard import end_with
 from batchproof.reference_batcher.mutants import Mutant, mutants
-from batchproof.reports import read
 
 FEW = 4  # with fewer mutants, starting processes takes longer than it saves
 BAD = (str(Verdict.FAIL), str(Verdict.ERROR), str(Verdict.INCONCLUSIVE))
@@ -82,11 +79,9 @@ def _row(mutant: Mutant, only: str) -> Row:
 def judged(target: str, only: str = "") -> dict[str, str]:
     """Return the rules that did not pass on a simulated target, each with what it said.
 
-    only: the rules to judge, separated by commas; all if it is empty.
+    only: the rules to judge, separated by commas; all if it is empty. Unjudged if there is no whole report of it.
     """
-    with tempfile.TemporaryDirectory(prefix="batchproof-matrix-") as folder:
-        run_suite([f"--target={target}", f"--bp-report={folder}", "--bp-patience=quick", f"--bp-rules={only}"], silent=True)
-        results = read(Path(folder)).results
+    results = results_of(target, "--bp-patience=quick", f"--bp-rules={only}")
     return {
         one["rule"]: f"{one['expected']} | {one['actual']} | {one['reason']}" for one in results if one["verdict"] in BAD
     }
@@ -95,13 +90,16 @@ def judged(target: str, only: str = "") -> dict[str, str]:
 def print_matrix(form: str, only: str = "") -> ExitStatus:
     """Print the matrix. It is FINE if every kill set is exact and the original passes everything, else FAILED.
 
+    UNAVAILABLE if the reports that it is made from cannot be written.
     only: the rules to judge by; a kill set is then compared as far as they go.
     """
     try:
         table = rows(lambda name: print(f"{name} ...", file=sys.stderr) if sys.stderr.isatty() else None, only)
+        original = judged("virtual", only)
     except SelectionError as error:
         return refuse(error)
-    original = judged("virtual", only)
+    except Unjudged as why:
+        return refuse(why, ExitStatus.UNAVAILABLE)
     if form == "json":
         print(json.dumps([{**vars(row), "problem": row.problem} for row in table], indent=2))
     else:

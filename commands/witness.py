@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any, ClassVar
 
 from batchproof.exit_status import ExitStatus, refuse
-from batchproof.fixtures.run import run_suite
+from batchproof.fixtures.run import Unjudged, results_of
 from batchproof.targets.virtual import VirtualTarget
 
 
@@ -28,6 +27,8 @@ def write_repository(folder: Path) -> ExitStatus:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             return refuse(f"{folder} is not an empty folder: name a new one")
         names = write(folder)
+    except Unjudged as why:
+        return refuse(why, ExitStatus.UNAVAILABLE)
     except OSError as error:
         return refuse(f"cannot write {folder}: {error.strerror}", ExitStatus.UNAVAILABLE)
     print(f"{len(names)} models in {folder}: start tritonserver with --model-repository={folder}")
@@ -36,11 +37,10 @@ def write_repository(folder: Path) -> ExitStatus:
 
 
 def write(folder: Path) -> list[str]:
-    """Write the repository; return the models' names. OSError if the folder cannot be written."""
+    """Write the repository; return the models' names. OSError if the folder cannot be written; Unjudged as `results_of`."""
     from batchproof.targets.triton import target as triton
 
-    with tempfile.TemporaryDirectory(prefix="batchproof-witness-") as report:
-        run_suite([f"--target={__name__}:Collecting", f"--bp-report={report}"], silent=True)
+    results_of(f"{__name__}:Collecting")
     models = {triton.served_name(config): config for config in Collecting.configs if not config.response_cache}
     folder.mkdir(parents=True, exist_ok=True)
     for name, config in models.items():
