@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from batchproof.fixtures.driving.script import MS, Entered, Queued, Release, Send, Step
 from batchproof.fixtures.judging.patience import PATIENCE
-from batchproof.fixtures.judging.session import Judging
+from batchproof.fixtures.judging.session import Session
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets import resolve
 
@@ -43,17 +43,17 @@ def main() -> None:
     script.append(Release("gate"))
 
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(args.busy)]
-    judging, seen = Judging(resolve(args.target), PATIENCE["normal"], seed=1), Counter[tuple[int, ...]]()
+    session, seen = Session(resolve(args.target), PATIENCE["normal"], seed=1), Counter[tuple[int, ...]]()
     gaps_ms: list[int] = []
     try:
         for _ in range(args.trials):
-            timeline = judging.drive(config, tuple(script))
+            timeline = session.drive(config, tuple(script))
             backlog = [run for run in timeline.executions if not timeline.names(run)[0].startswith("plug")]
             seen[tuple(sum(run.rows) for run in backlog)] += 1
             runs = timeline.executions
             gaps_ms += [(b.enter_ns - a.exit_ns) // MS for a, b in pairwise(runs) if a.exit_ns]
     finally:
-        judging.close()
+        session.close()
         for process in busy:
             process.kill()
     print(dict(seen))

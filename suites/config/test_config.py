@@ -31,11 +31,11 @@ def base(name: str) -> str:
 
 
 @pytest.fixture
-def served(judging):
+def served(session):
     """Return the configuration that the target says it serves, beside the one that it was given."""
 
     def ask() -> ServedConfig:
-        deployment = judging.deployment(CONFIG)
+        deployment = session.deployment(CONFIG)
         if deployment.config_pbtxt is None:
             raise Unsupported("config")
         return ServedConfig(CONFIG.facts(), deployment.config_pbtxt())
@@ -58,15 +58,15 @@ def test_served_as_deployed(served, judge):
 
 
 @pytest.mark.rule("CFG-SERVER-002")
-def test_invalid_is_refused(judging, judge, seed):
+def test_invalid_is_refused(session, judge, seed):
     """The server refuses to load an invalid configuration"""
-    validate = judging.target.validate
+    validate = session.target.validate
     if validate is None:
         raise Unsupported("validation")
     mutants = tomllib.loads((FOLDER / "mutants.toml").read_text(encoding="utf-8"))
     invalid = [what for what, mutant in mutants.items() if mutant["triton"] == "refuses"]
-    chosen = invalid if judging.patience.name == "thorough" else random.Random(seed()).sample(invalid, SAMPLE)
-    judging.measures = {"configurations tried": f"{len(chosen)} of {len(invalid)}"}
+    chosen = invalid if session.patience.name == "thorough" else random.Random(seed()).sample(invalid, SAMPLE)
+    session.measures = {"configurations tried": f"{len(chosen)} of {len(invalid)}"}
     right = base("base.pbtxt")
     judge(Validation("valid base.pbtxt", right, valid=True, answer=validate("classifier", right)))
     for what in chosen:

@@ -16,9 +16,9 @@ PIXELS = 64
 
 @pytest.mark.rule("PERF-MODEL-001")
 @pytest.mark.imports("torch")
-def test_outputs_unchanged(judging, judge):
+def test_outputs_unchanged(session, judge):
     """A torch model gives the same outputs in a batch as alone, within floating-point tolerance"""
-    if not judging.target.serves_torch:
+    if not session.target.serves_torch:
         raise Unsupported("torch")
     import torch
 
@@ -26,23 +26,23 @@ def test_outputs_unchanged(judging, judge):
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model, batches = resnet50().to(device), []
-    images = torch.rand(8, 3, PIXELS, PIXELS, generator=torch.Generator().manual_seed(judging.attempt.seed))
+    images = torch.rand(8, 3, PIXELS, PIXELS, generator=torch.Generator().manual_seed(session.attempt.seed))
 
     def on_worker(_module, inputs):
         torch.set_num_threads(1)  # counts only on the thread that runs the model: OpenMP threads fight over few cores
         batches.append(len(inputs[0]))
 
     hook = model.register_forward_pre_hook(on_worker)
-    deployment = judging.target.serve(model, CONFIG)
-    clock, wait_ns = deployment.clock, judging.patience.wait_ns
+    deployment = session.target.serve(model, CONFIG)
+    clock, wait_ns = deployment.clock, session.patience.wait_ns
     try:
         alone = [_settled(clock, wait_ns, deployment.submit(image)) for image in images.split(1)]
         sent = [deployment.submit(image) for image in images.split(1)]
         together = [_settled(clock, wait_ns, future) for future in sent]
     finally:
         deployment.close()
-    if not judging.target.simulated:
-        judging.measures = _throughput(judging, model, images[:1], device)
+    if not session.target.simulated:
+        session.measures = _throughput(session, model, images[:1], device)
     hook.remove()
 
     judge(Outputs("a classifier of ResNet-50's shape", tuple(alone), tuple(together), tuple(batches)))
@@ -53,10 +53,10 @@ def _settled(clock, wait_ns, future):
     return tuple(future.result(timeout=0).flatten().tolist())
 
 
-def _throughput(judging, model, image, device):
+def _throughput(session, model, image, device):
     """Naive and batched in turn, without a queue delay. It is not a rule, because the gain depends on the processor."""
-    deployment = judging.target.serve(model, replace(CONFIG, max_queue_delay_ns=0))
-    clock, wait_ns = deployment.clock, judging.patience.wait_ns
+    deployment = session.target.serve(model, replace(CONFIG, max_queue_delay_ns=0))
+    clock, wait_ns = deployment.clock, session.patience.wait_ns
 
     def load(clients, requests):
         return closed_loop(lambda _number: deployment.submit(image), clock, clients, requests=requests, wait_ns=wait_ns)

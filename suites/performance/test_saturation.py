@@ -11,9 +11,9 @@ SIZES = (SINGLE, BatcherConfig(max_batch_size=4), CONFIG)
 
 
 @pytest.fixture
-def saturated(judging, loads):
+def saturated(session, loads):
     """The same load as the rule about the speed-up uses."""
-    return lambda: loads.shared("rounds", lambda: rounds(loads, rows=bool(judging.info.claims.get("rows"))))
+    return lambda: loads.shared("rounds", lambda: rounds(loads, rows=bool(session.info.claims.get("rows"))))
 
 
 @pytest.mark.rule("PERF-LIMIT-001")

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from batchproof.cli import app
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.patience import PATIENCE
-from batchproof.fixtures.judging.session import Judging
+from batchproof.fixtures.judging.session import Session
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.reports import read
 from batchproof.targets import resolve
@@ -299,20 +299,20 @@ def test_only_a_fault_that_was_caused_fails_a_rule(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("batchproof.fixtures.judging.session.OVERLOADED", 1e9)
     monkeypatch.setattr("batchproof.fixtures.judging.session.LONG_STALL_NS", 1 << 62)
     target, rule = Dying(), rules()["DB-FAULT-001"]
-    judging = Judging(target, PATIENCE["quick"], 1)  # type: ignore[arg-type]
+    session = Session(target, PATIENCE["quick"], 1)  # type: ignore[arg-type]
 
     def body() -> None:
-        judging.attempt.broken = broken
-        judging.check_alive()
+        session.attempt.broken = broken
+        session.check_alive()
 
     try:
         if broken:
-            assert judging.run(rule, body, unused).verdict is Verdict.FAIL
+            assert session.run(rule, body, unused).verdict is Verdict.FAIL
         else:
             with pytest.raises(TargetGone, match="the server was killed"):
-                judging.run(rule, body, unused)
+                session.run(rule, body, unused)
     finally:
-        judging.sentinel.stop()
+        session.sentinel.stop()
 
     assert target.restarts == restarts
 
