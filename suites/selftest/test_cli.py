@@ -273,8 +273,8 @@ def test_a_run_reads_its_report_once(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The report is read back once, for the documents and for the sentence at the end."""
-    entries, names = report.entries, list[str]()
-    monkeypatch.setattr(report, "entries", lambda raw, name: (names.append(name), entries(raw, name))[1])
+    lines, names = report.lines, list[str]()
+    monkeypatch.setattr(report, "lines", lambda raw, name: (names.append(name), lines(raw, name))[1])
 
     invoke(capfd, "check", "--target", "virtual", "--rules", "DB-SIZE-001", "--report", tmp_path)
 
