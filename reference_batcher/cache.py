@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import hashlib
 import threading
 from collections import OrderedDict
@@ -10,6 +11,7 @@ from collections import OrderedDict
 from .execution import Tree
 
 DEFAULT_BYTES = 64 << 20
+_name = functools.cache(str)  # of a type of numpy's, which takes longer to print than the digest of a request
 
 
 class ResponseCache:
@@ -62,7 +64,7 @@ def _feed(digest: hashlib._Hash, tree: Tree) -> None:
             _feed(digest, one)
     elif hasattr(tree, "dtype"):
         array = tree.detach().cpu().numpy() if hasattr(tree, "detach") else tree
-        digest.update(f"{array.dtype}{array.shape}".encode())
+        digest.update(f"{_name(array.dtype)}{array.shape}".encode())
         digest.update(array.tobytes())
     else:
         digest.update(f"{type(tree).__name__}{tree!r}".encode())

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
+from batchproof.reference_batcher.answer import LightFuture
 from batchproof.targets.protocol import Kind, Refused, Response
 
 
-class Relayed(Future[Response]):
+class Relayed(LightFuture):
     """A Future that settles when `inner` does."""
 
     def __init__(self, inner: Future[Any]) -> None:
