@@ -27,7 +27,7 @@ class ResponseCache:
         self._lock = threading.Lock()
 
     def get(self, key: bytes) -> tuple[Tree] | None:
-        """Return a copy of the outputs, in a tuple of one, or None if there are none for this key."""
+        """Return a copy of the outputs, in a tuple of one; None if this key has no outputs."""
         with self._lock:
             if key not in self._known:
                 return None

@@ -135,7 +135,7 @@ class BatcherConfig:
         return dict(self.priority_queue_policy).get(level, self.default_queue_policy)
 
     def level(self, priority: int) -> int:
-        """Return the level of a request with this priority, the default one if there is no such level; 0: no levels."""
+        """Return the level of a request with this priority; the default one if it is unknown, and 0 without levels."""
         if not self.priority_levels:
             return 0
         return priority if 1 <= priority <= self.priority_levels else self.default_priority_level

@@ -25,7 +25,7 @@ STEMS = (*CORE, *SHELL)
 
 
 class UnknownMutant(ValueError):
-    """There is no mutant of this name."""
+    """No mutant has this name."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def _mutant(name: str, table: dict[str, Any]) -> Mutant:
 
 
 def load(name: str = "") -> ModuleType:
-    """Return the module with the virtual-time shell of this mutant, or of the original if there is no name.
+    """Return the module with the virtual-time shell of this mutant, or of the original if the name is empty.
 
     UnknownMutant if no mutant has that name; ValueError if its line does not occur in the module exactly once.
     """

@@ -1,7 +1,7 @@
 """What the shells that answer requests share: from inputs to a queued request, and from a batch to its answers.
 
-There is no thread, no lock and no clock in it. The core decides what runs; the response cache and the order of answers are
-not its affair, so they are here.
+It has no thread, no lock and no clock. The core decides what runs; the response cache and the order of answers are not the
+core's affair, so they are here.
 """
 
 from __future__ import annotations

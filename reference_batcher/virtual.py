@@ -1,4 +1,4 @@
-"""The virtual-time shell: any core under a simulated clock. There is no thread and no sleep; an hour passes at once."""
+"""The virtual-time shell: any core under a simulated clock. It has no threads and never sleeps; an hour passes at once."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from batchproof.stats.quantiles import CONFIDENCE, bounding_ranks, share_bounds,
 
 @dataclass(frozen=True)
 class Interval:
-    """A figure and its bounds. None: there is no such figure, or too little data for a bound.
+    """A figure and its bounds. None: the figure does not exist, or there is too little data for a bound.
 
     n: the values that it comes from. effective: how many independent values they are worth.
     """
@@ -42,7 +42,7 @@ def exact(value: float) -> Interval:
 
 
 def nothing(confidence: float = CONFIDENCE) -> Interval:
-    """Return what is known without any data."""
+    """Return the interval of a figure without data: neither estimate nor bounds."""
     return Interval(None, None, None, confidence, 0, 0.0)
 
 

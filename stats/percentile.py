@@ -14,7 +14,7 @@ from batchproof.stats.quantiles import CONFIDENCE, bounding_ranks
 def percentile(values_ns: Ints, percent: float) -> int:
     """Return the nearest-rank percentile (numpy's `inverted_cdf`): always an observed value, NEVER sorts last.
 
-    ValueError if there is no value, or percent is not in (0, 100].
+    ValueError without values, or if percent is not in (0, 100].
     """
     rank = _rank(len(values_ns), percent)
     return int(np.partition(values_ns, rank - 1)[rank - 1])

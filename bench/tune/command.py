@@ -27,12 +27,12 @@ from batchproof.host.awake import kept_awake
 from batchproof.load.schedule import ScheduleError
 from batchproof.load.workload import MS, WORKS
 
-TRIED_S = 0.1  # so much of a pattern is made to see whether it can be played
+TRIED_S = 0.1  # how much of a pattern is made to see whether it can be played
 
 
 @dataclass(frozen=True)
 class TuneOptions:
-    """As on the command line. Empty or 0: the default of `Objective`, or of --quick."""
+    """The options of the command line. Empty or 0: the default of `Objective`, or of --quick."""
 
     target: str = "reference"
     slo_p99_ms: float = 100.0
@@ -50,7 +50,7 @@ class TuneOptions:
     seed: int = 1729
 
     def objective(self) -> Objective:
-        """Return what is to be tuned for what; Usage says what is wrong with the options."""
+        """Return the work, the traffic and the goal to tune for; Usage says what is wrong with the options."""
         budget_ns = round((self.slo_p99_ms - self.budget_ms) * MS)
         if budget_ns <= 0:
             why = f"--budget-ms {self.budget_ms:g} leaves nothing of --slo-p99-ms {self.slo_p99_ms:g} for the batcher"
@@ -93,12 +93,12 @@ class TuneOptions:
 
 
 def run_tune(options: TuneOptions, console: Console | None = None) -> ExitStatus:
-    """Tune and tell. FINE: config.pbtxt is written; FAILED: no configuration holds the objective; else as a bench."""
+    """Tune, and print the answer. FINE: config.pbtxt was written. FAILED: no configuration keeps the objective."""
     console = console or Console(highlight=False, soft_wrap=True)
     try:
         objective = options.objective()
         if options.out.is_dir() or not options.out.absolute().parent.is_dir():
-            raise Usage(f"--out {options.out}: not a file in a folder that exists")
+            raise Usage(f"--out {options.out}: name a file in a folder that exists")
     except Usage as wrong:
         return refuse(wrong)
     found: list[Tuning] = []

@@ -1,4 +1,4 @@
-"""Why a configuration was chosen, or none: in words."""
+"""Says in words why a configuration was chosen, or why none was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which configuration serves most while p99 stays within a latency budget: predicted on the traffic's own arrivals.
+"""Which configuration has the most throughput with p99 within a latency budget: predicted on the traffic's own arrivals.
 
 The latency budget is the SLO minus what the network and other queues may take. For each configuration the simulator finds
 the highest rate at which at most 1 % of the requests exceed it. All rates play the same random numbers, so that the search
@@ -32,7 +32,7 @@ ALIKE = 0.02  # of configurations whose rates differ by less, the one that answe
 EQUAL = 0.005  # saturated rates that differ by less are equal, because a closed loop needs some batches to settle
 ROUNDS = 200  # closed loop: batches for each instance
 SHARES = (0.125, 0.25, 0.5, 1.0)  # of the longest verification: how long it is planned to be
-LEAST = 1000  # a verification has at least so many requests
+LEAST = 1000  # a verification has at least this many requests
 PLANNING = 1_000_003  # plans, searches and measurements have different seeds: nothing is judged on the data that chose it
 
 
@@ -45,7 +45,7 @@ class Goal:
     confidence: float = 0.99
 
     def judge(self, latency_ns: Ints, confidence: float) -> Conclusion:
-        """Decide whether it is kept by such latencies, int64 [n] in the order of the schedule."""
+        """Judge whether these latencies keep the goal; int64 [n] in the order of the schedule."""
         return gates.latency_within(latency_ns, self.budget_ns, self.percent, confidence)
 
 

@@ -25,7 +25,7 @@ STEPS = (1, 1, 2)  # slices, in planned lengths: what is inconclusive is measure
 
 @dataclass(frozen=True)
 class Objective:
-    """What is to be tuned for what. rate: requests/s that must be held; 0: find the highest.
+    """The work, the traffic and the goal to tune for. rate: requests/s that must be held; 0: find the highest.
 
     seconds: the longest that one rate is verified, in all. simulated_s: of traffic for each prediction. candidates: the most
     configurations that are measured.
