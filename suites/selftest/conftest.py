@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 SELFTEST = Path(__file__).parent
 FIRST = (  # the files that take longest: at the end of the list, one of them would keep a single worker busy
-    "reference_batcher/test_mutants.py", "fixtures/driving/test_covering.py", "bench/tune/test_tune.py", "test_cli.py",
-    "fixtures/judging/test_side_by_side.py", "fixtures/judging/test_session_liars.py", "targets/test_deadlines.py",
-    "load/test_runs.py", "bench/measurements/test_sweep.py", "commands/test_lab.py", "test_docs_examples.py",
+    "reference_batcher/test_mutants.py", "fixtures/driving/test_covering.py", "bench/tune/test_tune.py",
+    "test_cli_report.py", "fixtures/judging/test_side_by_side.py", "fixtures/judging/test_session_liars.py",
+    "targets/test_deadlines.py", "load/test_runs.py", "bench/measurements/test_sweep.py",
+    "commands/test_lab.py", "test_docs_examples.py",
 )
 
 
