@@ -10,6 +10,8 @@ from batchproof.reports.formats.report import Report
 from batchproof.reports.headline import headline
 from batchproof.reports.wording import clean, line
 
+ABOUT = ("verdict", "level", "title", "attempts", "told")
+
 
 def to_junit(report: Report) -> str:
     """Return the text of `junit.xml`. If the report is not whole, it has an error that says so, and no CI calls it green."""
@@ -52,7 +54,7 @@ def _suite(root: ET.Element, report: Report, area: str) -> ET.Element:
 def _case(suite: ET.Element, report: Report, result: Line) -> None:
     case = ET.SubElement(suite, "testcase", classname=_text(report.target), name=_text(result["rule"]))
     case.set("time", f"{result['seconds']:.3f}")
-    _properties(case, {name: result[name] for name in ("verdict", "level", "title", "attempts")})
+    _properties(case, {name: result[name] for name in ABOUT if result.get(name, "") != ""})
     match result["verdict"]:
         case "PASS" | "OBSERVED":
             return

@@ -29,6 +29,7 @@ def to_markdown(report: Report) -> str:
         *_section("Known issues", _known(report)),
         *_section("Observed", _rows_of(report, ("OBSERVED",), ("rule", "title", "observed"), _observed)),
         *_section("Not judged", _rows_of(report, ("SKIPPED", "NOT_OBSERVABLE"), ("rule", "verdict", "reason"), _not_judged)),
+        *_section("Would fail if it were claimed", _unclaimed(report)),
         *_section("Measures", _measures(report)),
         *_section("How it was run", [_run(report)]),
     ]
@@ -70,8 +71,15 @@ def _areas(report: Report) -> list[str]:
 
 
 def _failures(report: Report) -> list[str]:
-    bad = sorted(_ended(report, BAD), key=lambda result: BAD.index(result["verdict"]))
-    blocks = [fenced(failure.text(result, report.attempts, report.header)) for result in bad]
+    return _blocks(report, sorted(_ended(report, BAD), key=lambda result: BAD.index(result["verdict"])))
+
+
+def _unclaimed(report: Report) -> list[str]:
+    return _blocks(report, [result for result in _ended(report) if result.get("told") == "fail"])
+
+
+def _blocks(report: Report, results: Sequence[Line]) -> list[str]:
+    blocks = [fenced(failure.text(result, report.attempts, report.header)) for result in results]
     return [*blocks, f"In the pictures: `{picture.LEGEND}`"] if blocks else []
 
 

@@ -229,6 +229,17 @@ class Hostile(Honest):
     lie = _Hostile
 
 
+class _Deafened(_Changed):
+    def cancel(self, future: Future[Response]) -> None:
+        """Do nothing."""
+
+
+class CancelsNothing(Honest):
+    """It accepts every cancellation, and executes the request all the same."""
+
+    lie = _Deafened
+
+
 # -------------------------------------------------------------------------------------------------------- wrong claims
 
 

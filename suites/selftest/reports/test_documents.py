@@ -38,6 +38,15 @@ def test_junit_counts_agree(tmp_path: Path) -> None:
     assert verdicts == [line["verdict"] for line in RESULTS]
 
 
+def test_junit_says_what_is_not_claimed_but_known() -> None:
+    """A skipped test case has what its rule found as a property, and the reason as its message."""
+    reason = "'delay' is not claimed, and it would fail"
+    root = parsed(to_junit(one(verdict="SKIPPED", told="fail", reason=reason)))
+
+    told = [prop.get("value") for prop in root.iter("property") if prop.get("name") == "told"]
+    assert (told, [skip.get("message") for skip in root.iter("skipped")]) == (["fail"], [reason])
+
+
 def test_junit_survives_hostile_text() -> None:
     """Control characters that XML forbids are removed, and markup is text."""
     report = one(verdict="FAIL", actual=f"{HOSTILE}\x00\x0b\ufffe\ud800", title=HOSTILE)
@@ -56,14 +65,15 @@ def test_summary_has_its_parts_in_order(tmp_path: Path) -> None:
     assert sorted(parts, key=text.index) == parts
 
 
+@pytest.mark.parametrize("told", ["fail", ""], ids=["told", "not told"])
 @pytest.mark.parametrize("verdict", ["SKIPPED", "KNOWN", "OBSERVED", "FAIL"])
-def test_summary_escapes_hostile_text(verdict: str) -> None:
+def test_summary_escapes_hostile_text(verdict: str, told: str) -> None:
     """Nothing that a target says becomes HTML, a column, code or a link, and no control character reaches a terminal."""
     fields = dict.fromkeys(("title", "reason", "actual", "link"), HOSTILE)
-    text = to_markdown(one(verdict=verdict, measures={HOSTILE: HOSTILE}, **fields))
+    text = to_markdown(one(verdict=verdict, told=told, measures={HOSTILE: HOSTILE}, **fields))
     outside, *blocks = text.split("````text\n")
     outside += "".join(block.partition("\n````\n")[2] for block in blocks)
-    assert len(blocks) == (verdict == "FAIL")
+    assert len(blocks) == (verdict == "FAIL") + (told == "fail")
     assert not [bad for bad in ("<script>", " | `rm", "``` ", " **bold", " [x](") if bad in outside]
     assert not [bad for bad in "\x1b\x00\u202e" if bad in text]
     assert "&lt;script&gt;alert(1)&lt;/script&gt; \\| \\`rm\\` \\`\\`\\`" in outside
