@@ -49,6 +49,8 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "lint": _and(ExitStatus.FAILED),
         "mutants": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "report": _and(ExitStatus.FAILED, ExitStatus.NOTHING, ExitStatus.INCONCLUSIVE),
+        "matrix": _and(),
+        "truth": _and(ExitStatus.FAILED, ExitStatus.NOTHING),
         "witness": _and(ExitStatus.UNAVAILABLE),
         "image": _and(ExitStatus.UNAVAILABLE),
         "new": _and(ExitStatus.UNAVAILABLE),

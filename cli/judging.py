@@ -1,4 +1,4 @@
-"""Commands that judge: check, diff, rules, lint, mutants, report."""
+"""Commands that judge, and that show judgements: check, diff, rules, lint, mutants, report, matrix, truth."""
 
 from __future__ import annotations
 
@@ -110,3 +110,28 @@ def report(
     from batchproof.commands.report import print_reports
 
     end(print_reports(folders))
+
+
+@app.command(epilog=help_text("matrix"))
+def matrix(
+    folders: Annotated[list[Path], typer.Argument(help="Report folders, or folders that contain report folders.")],
+    rules: Annotated[bool, typer.Option("--rules", help="A row for each rule instead of a column for each area.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+) -> None:
+    """Print how many rules of each area each stack keeps. The reports must come from one catalogue of rules."""
+    from batchproof.commands.matrix import print_matrix
+
+    end(print_matrix(folders, rules=rules, as_markdown=markdown))
+
+
+@app.command(epilog=help_text("truth"))
+def truth(
+    folders: Annotated[list[Path], typer.Argument(help="Report folders, or folders that contain report folders.")],
+    tables: Annotated[
+        Path | None, typer.Option(help="Folder with the tables of truth [default: docs/stacks/truth of the checkout].")
+    ] = None,
+) -> None:
+    """Compare reports with what independent evidence says about their stacks. It fails if a verdict contradicts it."""
+    from batchproof.commands.truth import print_truth
+
+    end(print_truth(folders, tables))

@@ -13,15 +13,21 @@ from batchproof.reports.formats.report import FILE
 
 def print_reports(folders: Sequence[Path]) -> ExitStatus:
     """Print every report in these folders and one level below; return the worst status among them."""
-    found = [inner for folder in folders for inner in (folder, *sorted(folder.glob("*"))) if (inner / FILE).is_file()]
-    if not found:
-        return refuse(f"no {FILE} in {', '.join(map(str, folders))}")
     try:
+        found = found_in(folders)
         print(combine(found))
         footers = [read(one).footer for one in found]
     except ReportError as error:
         return refuse(error)
     return worst(ExitStatus.FAILED if footer is None else footer["exit_status"] for footer in footers)
+
+
+def found_in(folders: Sequence[Path]) -> list[Path]:
+    """Return every report folder among these folders and one level below; ReportError if there is none."""
+    found = [inner for folder in folders for inner in (folder, *sorted(folder.glob("*"))) if (inner / FILE).is_file()]
+    if not found:
+        raise ReportError(f"no {FILE} in {', '.join(map(str, folders))}")
+    return found
 
 
 def worst(statuses: Iterable[int]) -> ExitStatus:

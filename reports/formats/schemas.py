@@ -74,6 +74,8 @@ def _explained(error: Any) -> str:
             return f"{what} is not {' or '.join(TYPES[one] for one in allowed)}"
         case "enum":
             return f"{what} is {error.instance!r}, and may be {', '.join(map(repr, error.validator_value))}"
+        case "minItems":
+            return f"{what} has {len(error.instance)} of the {error.validator_value} entries that it needs"
         case "additionalProperties":
             return f"{what} has unknown fields: {', '.join(_unknown(error))}"
         case _:

@@ -8,10 +8,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from batchproof.reports.formats import bench, bundle, report
+from batchproof.reports.formats import bench, bundle, report, truth
 from batchproof.reports.formats.schemas import flaw, schema, version, words
 
-NAMES = (bench.NAME, bundle.NAME, report.NAME)
+NAMES = (bench.NAME, bundle.NAME, report.NAME, truth.NAME)
+VERSIONED = {bundle.NAME: "bundle", truth.NAME: "table"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -19,7 +20,7 @@ def test_a_schema_is_valid_and_has_a_version(name: str) -> None:
     """It conforms to the draft that it names, and its version is a number."""
     jsonschema.Draft202012Validator.check_schema(schema(name))
 
-    assert version(name, "bundle" if name == "bundle" else "header") >= 1
+    assert version(name, VERSIONED.get(name, "header")) >= 1
 
 
 def test_every_schema_has_a_reader() -> None:
@@ -50,6 +51,11 @@ def test_a_misfit_is_explained_in_words(change: dict[str, Any], words: str) -> N
              "config": None, "judgement": {"verdict": "FAIL", "expected": "", "actual": ""}}
 
     assert flaw("bundle", "bundle", whole | change) == words
+
+
+def test_too_few_entries_are_counted() -> None:
+    """A list that is too short is not printed whole: its length says enough."""
+    assert flaw("truth", "table", {"truth": [{}] * 3}) == "'truth' has 3 of the 12 entries that it needs"
 
 
 def test_long_values_are_cut() -> None:
