@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import takewhile
 
 from batchproof.reports.formats.report import Report
@@ -14,17 +13,22 @@ KEPT = ("PASS", "KNOWN", "OBSERVED")  # the sentence counts known issues, and a 
 def headline(report: Report) -> str:
     """Return the verdict in words, `NOT CONFORMANT: 1 of 31 judged MUST rules fails`.
 
-    A failed MUST decides, whatever else happened. Only a complete report can say CONFORMANT, and it says to which profiles:
-    to those whose MUST rules have all been judged, and "in part" to those of which only some have been judged.
+    A failed MUST decides, whatever else happened, and what would fail if it were claimed is counted too. Only a complete
+    report can say CONFORMANT, and it says to which profiles: to those whose MUST rules have all been judged, to those of
+    which the others ask for what the target cannot have ("without"), and "in part" to those of which only some have been
+    judged.
     """
-    found = [result["verdict"] for result in report.results if result["level"] == "MUST"]
+    musts = [result for result in report.results if result["level"] == "MUST"]
+    found = [result["verdict"] for result in musts]
+    would = sum(result.get("told") == "fail" for result in musts)
+    more = f"; {would} more would fail if {'it' if would == 1 else 'they'} were claimed"
     failed, errors, unclear, known, holds = map(found.count, ("FAIL", "ERROR", "INCONCLUSIVE", "KNOWN", "PASS"))
     rules = count(len(found), "MUST rule")
     judged = count(failed + known + holds, "judged MUST rule")
     got = f"{len(report.results)} of {count(len(report.header['rules']), 'rule')} with a result"
     footer = report.footer or {"complete": False, "exit_status": 0}
     words = (  # the first that applies
-        (failed, f"NOT CONFORMANT: {failed} of {judged} {'fails' if failed == 1 else 'fail'}"),
+        (failed, f"NOT CONFORMANT: {failed} of {judged} {'fails' if failed == 1 else 'fail'}{more if would else ''}"),
         (report.truncated, f"NO VERDICT: the report is truncated, {got}"),
         (not footer["complete"], f"NO VERDICT: the run ended early, {got}"),
         (errors, f"NO VERDICT: {errors} of {rules} could not be judged"),
@@ -46,18 +50,23 @@ def scope(report: Report) -> str:
 
 
 def _to_what(report: Report, known: int) -> str:
-    """Return the profiles that are kept as a whole, those that are kept in part, and the number of known issues."""
-    whole, part = _profiles(report)
-    extent = f"to {listed(whole)}" if whole else "in part"
+    """Return the profiles that are kept as far as the target can have them, those kept in part, and the known issues."""
+    musts = [result for result in report.results if result["level"] == "MUST"]
+    whole: list[str] = []
+    lacking: list[str] = []
+    part: list[str] = []
+    for profile, number in report.header["must_rules"].items():
+        mine = [result for result in musts if result["profile"] == profile]
+        kept = sum(result["verdict"] in KEPT for result in mine)
+        lacks = [result["without"] for result in mine if result["verdict"] not in KEPT and result.get("without")]
+        if kept and kept == number:
+            whole.append(profile)
+        elif kept and kept + len(lacks) == number:
+            lacking.append(f"to {profile} without {listed(list(dict.fromkeys(lacks)))}")
+        elif kept:
+            part.append(profile)
+    extent = "; ".join([*lacking, *([f"to {listed(whole)}"] if whole else [])])
     but = f", except for {count(known, 'known issue')}" if known else ""
-    if not part:
-        return extent + but
-    return f"{extent}{but}; in part to {listed(part)}" if whole else f"{extent} to {listed(part)}{but}"
-
-
-def _profiles(report: Report) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the profiles with every MUST rule kept, and those with only some kept, in the order of the catalogue."""
-    kept = [result["profile"] for result in report.results if result["level"] == "MUST" and result["verdict"] in KEPT]
-    rules = report.header["must_rules"]
-    whole = [profile for profile, number in rules.items() if 0 < number == kept.count(profile)]
-    return whole, [profile for profile in rules if profile in kept and profile not in whole]
+    if extent:
+        return f"{extent}{but}; in part to {listed(part)}" if part else extent + but
+    return f"in part to {listed(part)}{but}" if part else f"in part{but}"

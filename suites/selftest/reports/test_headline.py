@@ -20,6 +20,7 @@ from batchproof.suites.selftest.report_lines import footer, header, one, result
         ({"verdict": "FAIL"}, {"complete": False}, "NOT CONFORMANT: 1 of 1 judged MUST rule fails"),
         ({"verdict": "FAIL", "level": "SHOULD"}, {"exit_status": 0}, "NO VERDICT: no MUST rule was judged to hold"),
         ({"verdict": "SKIPPED"}, {"exit_status": 0}, "NO VERDICT: no MUST rule was judged to hold"),
+        ({"verdict": "SKIPPED", "told": "fail"}, {"exit_status": 0}, "NO VERDICT: no MUST rule was judged to hold"),
         ({"verdict": "ERROR"}, {}, "NO VERDICT: 1 of 1 MUST rule could not be judged"),
         ({"verdict": "INCONCLUSIVE"}, {}, "INCONCLUSIVE: the host was too noisy to judge 1 of 1 MUST rule"),
         ({}, {"exit_status": 3}, "NO VERDICT: no MUST rule failed, but the exit status is 3"),
@@ -54,3 +55,56 @@ def test_headline_says_to_which_profiles(results: Any, words: str) -> None:
     report = Report(header(rules=ids, must_rules=rules), (), lines, footer(exit_status=0))
 
     assert headline(report) == words
+
+
+@pytest.mark.parametrize(
+    ("results", "words"),
+    [
+        ({"told": "fail"}, "; 1 more would fail if it were claimed"),
+        ({"told": "fail", "level": "SHOULD"}, ""),
+        ({"told": "pass"}, ""),
+    ],
+)
+def test_what_is_not_claimed_is_counted_beside_what_fails(results: Any, words: str) -> None:
+    """The headline of a target that fails says how many MUST rules would fail if they were claimed."""
+    lines = (result("DB-SIZE-001", "FAIL"), result("DB-SIZE-002"), result("DB-SIZE-003", "SKIPPED", **results))
+    report = Report(header(rules=[line["rule"] for line in lines]), (), lines, footer())
+
+    assert headline(report) == f"NOT CONFORMANT: 1 of 2 judged MUST rules fails{words}"
+
+
+LACKS = {"without": "a queue delay"}
+
+
+@pytest.mark.parametrize(
+    ("results", "words"),
+    [
+        ([("CORE", "PASS", {}), ("CORE", "SKIPPED", LACKS), ("CACHE", "PASS", {})],
+         "CONFORMANT to CORE without a queue delay; to CACHE"),
+        ([("CORE", "KNOWN", {}), ("CORE", "SKIPPED", LACKS), ("PERF", "PASS", {})],
+         "CONFORMANT to CORE without a queue delay, except for 1 known issue; in part to PERF"),
+        ([("PERF", "PASS", {}), ("CORE", "SKIPPED", LACKS), ("CORE", "SKIPPED", LACKS)], "CONFORMANT in part to PERF"),
+        ([("CORE", "PASS", {}), ("CORE", "PASS", LACKS)], "CONFORMANT to CORE"),
+        ([("CORE", "PASS", {}), ("CORE", "SKIPPED", {}), ("PERF", "PASS", {})], "CONFORMANT in part to CORE and PERF"),
+    ],
+    ids=["lacks one thing", "with a known issue", "nothing was judged", "judged all the same", "not claimed"],
+)  # fmt: skip
+def test_nobody_is_conformant_without_what_it_lacks(results: Any, words: str) -> None:
+    """A profile of which the target cannot have a part is kept without that part, and the headline names it."""
+    lines = tuple(result(f"DB-SIZE-00{at}", word, profile=one, **more) for at, (one, word, more) in enumerate(results))
+    rules = {"CORE": 2, "PERF": 2, "CACHE": 1}
+
+    report = Report(header(rules=[line["rule"] for line in lines], must_rules=rules), (), lines, footer(exit_status=0))
+
+    assert headline(report) == words
+
+
+def test_each_lack_is_named_once() -> None:
+    """Several rules may lack the same, and a target may lack several things."""
+    lacks = ("a queue delay", "a batch of one", "a queue delay")
+    lines = (result("DB-SIZE-000"), *(result(f"DB-SIZE-00{n}", "SKIPPED", without=one) for n, one in enumerate(lacks, 1)))
+    rules = [line["rule"] for line in lines]
+
+    report = Report(header(rules=rules, must_rules={"CORE": 4}), (), lines, footer(exit_status=0))
+
+    assert headline(report) == "CONFORMANT to CORE without a queue delay and a batch of one"
