@@ -63,8 +63,15 @@ def list_rules(
     patterns: Annotated[list[str] | None, typer.Argument(help="Ids or patterns, such as DB-DELAY-* [default: all].")] = None,
     profile: Annotated[str, typer.Option(help="List only the rules of this profile.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with every field.")] = False,
+    claims: Annotated[bool, typer.Option("--claims", help="Instead, list what a target can claim, as Markdown.")] = False,
 ) -> None:
     """List the rules."""
+    if claims:
+        if patterns or profile or as_json:
+            misuse("--claims lists every claim: it takes no pattern, no --profile and no --json")
+        from batchproof.commands.claims import print_claims
+
+        end(print_claims())
     from batchproof.commands.rules import print_rules
 
     end(print_rules(patterns or (), profile, as_json=as_json))

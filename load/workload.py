@@ -9,8 +9,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.targets.claims import unmet
 from batchproof.targets.lifecycle import finish
-from batchproof.targets.protocol import Deployment, Request, Target, Unsupported, claimed
+from batchproof.targets.protocol import Deployment, Request, Target, Unsupported
 from batchproof.targets.verbs import FullTarget, full, full_deployment
 from batchproof.targets.witness.probe import Payload
 
@@ -102,7 +103,7 @@ def serve(
     `Target.deploy`.
     """
     target = full(target)
-    if feature := claimed(target.info, config.features()):
+    if feature := unmet(target.info.claims, config.features()):
         raise Skipped(f"{target.info.name} does not claim '{feature}'")
     try:
         served = _torch(target, work, config, threads, device) if work.model else Served(target.deploy(config), work)

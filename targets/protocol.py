@@ -6,7 +6,7 @@ and found by presence (see `Deployment`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from enum import Enum
@@ -151,13 +151,3 @@ class Target(Protocol):
     def deploy(self, config: Any) -> Deployment:
         """Serve the witness with this `BatcherConfig`; may raise Unsupported or TargetError."""
         ...
-
-
-def claimed(info: TargetInfo, needs: Sequence[str]) -> str | None:
-    """Return the first of `needs` that the target does not claim, or None. `name=value` needs exactly that value."""
-    for need in needs:
-        name, _, value = need.partition("=")
-        have = info.claims.get(name)
-        if not have or (value and str(have) != value):
-            return need
-    return None

@@ -17,7 +17,7 @@ from batchproof.reference_batcher import Batcher, BatcherConfig
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.protocol import Request, Response, TargetInfo
 from batchproof.targets.witness.probe import ROW, Ints, Witness, read_log, release
-from batchproof.targets.witness_model import CLAIMS, witnessed
+from batchproof.targets.witness_model import TRITON_CLAIMS, witnessed
 
 
 class ReferenceTarget:
@@ -26,7 +26,7 @@ class ReferenceTarget:
     deploys_at_once = 8
 
     def __init__(self) -> None:
-        claims = {**CLAIMS, "torch": find_spec("torch") is not None}
+        claims = {**TRITON_CLAIMS, "torch": find_spec("torch") is not None}
         self.info = TargetInfo("reference", __version__, "reference", sight="witness", claims=claims)
 
     def deploy(self, config: BatcherConfig) -> ReferenceDeployment:

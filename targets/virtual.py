@@ -17,7 +17,7 @@ from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.protocol import Request, Response, TargetInfo, UnknownTarget
 from batchproof.targets.reference import counted, inputs, taken_apart
 from batchproof.targets.witness.probe import Testimony, WitnessError, clock_id
-from batchproof.targets.witness_model import CLAIMS, witnessed
+from batchproof.targets.witness_model import TRITON_CLAIMS, witnessed
 
 
 class VirtualTarget:
@@ -29,7 +29,7 @@ class VirtualTarget:
         except UnknownMutant as error:
             raise UnknownTarget(str(error)) from None
         name = f"mutant:{mutant}" if mutant else "virtual"
-        claims = {**CLAIMS, "faults": True, "torch": find_spec("torch") is not None}
+        claims = {**TRITON_CLAIMS, "faults": True, "torch": find_spec("torch") is not None}
         self.info = TargetInfo(name, __version__, name, sight="virtual", claims=claims)
 
     def deploy(self, config: BatcherConfig) -> VirtualDeployment:

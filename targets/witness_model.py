@@ -8,8 +8,8 @@ from batchproof.reference_batcher import BatcherConfig, TensorSpec
 from batchproof.targets.witness.probe import COLUMNS, INFO
 
 # What Triton claims. The reference batcher has the same semantics, and so the same claims.
-CLAIMS = {
-    "rows": True,
+TRITON_CLAIMS = {
+    "rows": "counted",
     "delay": True,
     "delay_anchor": "oldest-enqueue",
     "queue_timeout": True,

@@ -27,7 +27,7 @@ from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats import gates
 from batchproof.stats.gates import Conclusion
 from batchproof.stats.percentile import fewest
-from batchproof.targets.protocol import claimed
+from batchproof.targets.claims import unmet
 
 A = BatcherConfig(max_batch_size=4, max_queue_delay_ns=2 * MS)
 B = BatcherConfig(max_batch_size=4, max_queue_delay_ns=50 * MS)
@@ -207,7 +207,7 @@ class Isolation:
 
 def measure(bench: Bench, _calibrate: Calibrate) -> Result:
     """Measure both; what the target does not claim is skipped with the reason."""
-    missing = claimed(bench.target.info, LEVELS.features())
+    missing = unmet(bench.target.info.claims, LEVELS.features())
     with together(bench, WORK, (A, B) if missing else (A, B, LEVELS)) as serve:
         with serve(A) as a, serve(B) as b:
             bench.say("isolation: capacity of A and of B")

@@ -24,7 +24,7 @@ from batchproof.load.schedule import poisson
 from batchproof.load.workload import WORKS, Served
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats.percentile import fewest
-from batchproof.targets.protocol import claimed
+from batchproof.targets.claims import unmet
 
 LOADS = (0.5, 0.8, 1.0, 1.5, 2.0, 3.0)
 QUICK_LOADS = ((0.5, 3.0), (3.0,))  # without a queue limit, with one
@@ -180,7 +180,7 @@ def measure(bench: Bench, _calibrate: Calibrate) -> Result:
         spikes.append(_spike(bench, served, free, capacity, slo_ns))
     asked, skipped = [], []
     for limit in queue_limits(plain, slo_ns, full_ns):
-        if missing := claimed(bench.target.info, limit.needs):
+        if missing := unmet(bench.target.info.claims, limit.needs):
             skipped.append(f"{limit.name}: {bench.target.info.name} does not claim '{missing}'")
         else:
             asked.append(limit)

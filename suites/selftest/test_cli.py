@@ -106,11 +106,12 @@ def test_an_unusable_option_is_misuse(
         ("[claims", " is not TOML: "),
         ("delay = true", "needs exactly one table, [claims]"),
         ("[claims]\n[more]", "needs exactly one table, [claims]"),
-        ("[claims]\nspeed = true", "unknown claim 'speed': there are cancel, close, config, delay, "),
-        ("[claims]\ndelay = [1]", "the claim 'delay' must be true, false, a number or a string"),
+        ("[claims]\nspeed = true", "unknown claim 'speed': there are batches_without_delay, cancel, close, "),
+        ("[claims]\ndelay = [1]", "the claim 'delay' is false or true, not [1]"),
+        ("[claims]\ndelai = true", "unknown claim 'delai': did you mean 'delay'?"),
         (b"[claims]\ndelay = '\xff'", " is not TOML: "),
     ],
-    ids=["missing", "malformed", "no table", "another table", "unknown claim", "wrong type", "no text"],
+    ids=["missing", "malformed", "no table", "another table", "unknown claim", "wrong type", "misspelt", "no text"],
 )
 def test_unusable_claims_are_refused(tmp_path: Path, text: Any, message: str) -> None:
     """A claims file with a mistake is refused in one line that names the file and the entry."""

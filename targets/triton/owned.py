@@ -12,7 +12,7 @@ from batchproof.targets.deadlines import TooLate
 from batchproof.targets.protocol import TargetError
 from batchproof.targets.triton.target import TritonDeployment, TritonTarget, pbtxt, witness_sources
 from batchproof.targets.triton.wire import GrpcWire
-from batchproof.targets.witness_model import CLAIMS
+from batchproof.targets.witness_model import TRITON_CLAIMS
 
 EXIT_S = 5
 ENDING_S = 2.0  # a server that does not answer may be about to end, and how it ended says more
@@ -78,7 +78,7 @@ class OwnTriton(TritonTarget):
         self.process_group = server.process_group
         wire = GrpcWire(server.grpc, server.metrics)
         try:
-            super().__init__(wire, reached=reached, claims={**CLAIMS, "validation": True, "faults": True})
+            super().__init__(wire, reached=reached, claims={**TRITON_CLAIMS, "validation": True, "faults": True})
         except BaseException:
             wire.close()
             server.stop()

@@ -23,7 +23,7 @@ from batchproof.targets.deadlines import TooLate, more_time, timeout_s
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo, UnknownTarget
 from batchproof.targets.triton.wire import GrpcWire, HttpWire, Wire
 from batchproof.targets.witness.probe import VERSION, Payload
-from batchproof.targets.witness_model import CLAIMS, witnessed
+from batchproof.targets.witness_model import TRITON_CLAIMS, witnessed
 
 CONTROL = "batchproof_control"
 WARM_UP = 3  # calls
@@ -68,7 +68,7 @@ class TritonTarget:
         self._run = secrets.token_hex(6)
         self._number = itertools.count(1)
         self._serves_witness = not self._install_control(reached)
-        given = {**CLAIMS, "response_cache": False} if claims is None else claims  # most servers run without a cache
+        given = {**TRITON_CLAIMS, "response_cache": False} if claims is None else claims  # most servers run without a cache
         self.info = TargetInfo(
             name,
             version,

@@ -1,0 +1,236 @@
+"""What a stack can claim: one table, and what a set of claims says about what a rule needs.
+
+A *need* is a claim's name (`delay`: the claim is made), or a name with the values that meet it (`queue=shared`,
+`delay_anchor=oldest-enqueue|first-dequeue`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import isfinite
+from typing import Any
+
+Value = bool | int | float | str
+YES_OR_NO = (False, True)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim.
+
+    says: what a stack says with it. noun: what a stack lacks whose value is not the one that a rule needs ("without ...").
+    values: those that can be claimed, of which the first is the default; False as a default means: it promises nothing.
+    least: for a claim that is a number, the smallest one, which is the default. whole: the number is an integer.
+    true: the value that `true` stands for. changes: what the value changes, apart from which rules apply.
+    """
+
+    name: str
+    says: str
+    noun: str
+    values: tuple[bool | str, ...] = YES_OR_NO
+    least: int | None = None
+    whole: bool = True
+    true: str = ""
+    changes: str = ""
+
+    @property
+    def default(self) -> Value:
+        """The value of a stack that does not say anything about it."""
+        return self.values[0] if self.least is None else self.least
+
+    @property
+    def choices(self) -> str:
+        """The values that can be claimed, for people to read."""
+        if self.least is not None:
+            return f"{'an integer' if self.whole else 'a number'} of {self.least} or more"
+        return " or ".join(", ".join(map(_text, self.values)).rsplit(", ", 1))
+
+    def accepts(self, value: object) -> bool:
+        """Return whether this can be claimed."""
+        if self.least is None:
+            return any(value is one or (isinstance(one, str) and value == one) for one in self.values) or (
+                bool(self.true) and value is True
+            )
+        if isinstance(value, bool) or not isinstance(value, int if self.whole else int | float):
+            return False
+        return isfinite(value) and value >= self.least
+
+
+_TABLE = (
+    # ------------------------------------------------------------------------------- how the stack is meant to work
+    Claim("delay", "A queue delay can be set.", "a queue delay"),
+    Claim(
+        "delay_anchor",
+        "The queue delay counts from when the oldest request was queued (`oldest-enqueue`), from when a free instance "
+        "takes the first request (`first-dequeue`), from when the batcher's loop comes round (`loop-entry`), or it changes "
+        "with the load (`adaptive`).",
+        "a delay that counts from the request",
+        (False, "oldest-enqueue", "first-dequeue", "loop-entry", "adaptive"),
+    ),
+    Claim(
+        "smallest_delay_ms",
+        "The smallest queue delay that can be set, in milliseconds; 0: a batch need not wait at all.",
+        "a queue delay of 0",
+        least=0,
+        whole=False,
+    ),
+    Claim(
+        "zero_delay",
+        "A configured delay of 0 means no delay (`off`), or the stack's own default (`default`).",
+        "a delay of 0 that means none",
+        ("off", "default"),
+    ),
+    Claim(
+        "batches_without_delay",
+        "A backlog leaves in batches although the queue delay is 0.",
+        "batches without a queue delay",
+        (True, False),
+    ),
+    Claim(
+        "smallest_batch",
+        "The smallest max_batch_size that can be set.",
+        "a batch of one",
+        least=1,
+    ),
+    Claim(
+        "late_binding",
+        "A batch takes in newcomers until an instance takes it, so that it grows while the model is busy.",
+        "batches that grow while the model is busy",
+        (True, False),
+    ),
+    Claim(
+        "queue",
+        "All instances share one queue (`shared`), or each has its own (`each-instance`).",
+        "a queue that the instances share",
+        ("shared", "each-instance"),
+    ),
+    Claim(
+        "rows",
+        "A request may have several rows: they are counted and stay together (`counted`, the same as true), they may be "
+        "split over batches (`split`), or requests are the unit, whatever they hold (`requests`).",
+        "rows that are counted",
+        (False, "counted", "split", "requests"),
+        true="counted",
+    ),
+    Claim(
+        "timeout_covers",
+        "The queue timeout limits the time in the queue (`queue`), or the whole request (`request`).",
+        "a timeout that covers only the queue",
+        ("queue", "request"),
+    ),
+    Claim(
+        "queue_limit_counts",
+        "max_queue_size counts what waits (`waiting`), or also what is being executed (`inside`).",
+        "a queue limit that counts only what waits",
+        ("waiting", "inside"),
+    ),
+    Claim(
+        "side_by_side",
+        "Idle deployments do not disturb the one that is judged.",
+        "deployments side by side",
+        (True, False),
+        changes="If false, there is one deployment at a time.",
+    ),
+    # ---------------------------------------------------------------------------------------------------- features
+    Claim("instances", "Several copies of the model run in parallel.", "several instances"),
+    Claim("close", "A model can be removed while it is in use.", "removal of a model"),
+    Claim("cancel", "A request can be taken back.", "cancellation"),
+    Claim("queue_timeout", "A request that waits too long is refused.", "a queue timeout"),
+    Claim(
+        "timeout_delay",
+        "A request that waits too long may instead be served after all others (`timeout_action: DELAY`).",
+        "a timeout that delays",
+    ),
+    Claim("timeout_override", "A request may bring a shorter timeout of its own.", "a timeout for each request"),
+    Claim("max_queue_size", "The queue can be limited.", "a queue limit"),
+    Claim("preferred_sizes", "There are batch sizes at which a batch leaves at once.", "preferred batch sizes"),
+    Claim("ordering", "Answers come in the order of batches, over several instances.", "preserved order"),
+    Claim("priorities", "Requests have priority levels, and 1 is the most urgent.", "priority levels"),
+    Claim(
+        "shapes",
+        "Requests may have a second tensor with any number of columns; those of one shape share a batch.",
+        "inputs with a variable shape",
+    ),
+    Claim("ragged", "Requests of different shapes may share a batch.", "ragged batches"),
+    Claim("optional_inputs", "An input may be left out.", "optional inputs"),
+    Claim("response_cache", "Equal inputs are answered without an execution.", "a response cache"),
+    Claim("statistics", "The server counts requests and executions.", "statistics"),
+    Claim("error_status", "Errors have a status (`Refused.status`, canonical gRPC names).", "error statuses"),
+    Claim("faults", "The server can be paused, and a model's process can be killed.", "faults on demand"),
+    Claim("config", "The target has a config.pbtxt, and reports what it serves.", "a config.pbtxt"),
+    Claim("validation", "The target refuses invalid configurations.", "validation of configurations"),
+    Claim("torch", "The target serves torch modules.", "torch modules"),
+)
+CLAIMS: Mapping[str, Claim] = {claim.name: claim for claim in _TABLE}
+
+
+def value_of(claims: Mapping[str, Any], name: str) -> Any:
+    """Return what is claimed, or the default; KeyError for a claim that does not exist."""
+    claim = CLAIMS[name]
+    value = claims.get(name, claim.default)
+    return claim.true if claim.true and value is True else value
+
+
+def unmet(claims: Mapping[str, Any], needs: Sequence[str]) -> str | None:
+    """Return the first of `needs` that the claims do not meet, or None."""
+    return next((need for need in needs if not _meets(claims, need)), None)
+
+
+def contradicted(claims: Mapping[str, Any], needs: Sequence[str]) -> str | None:
+    """Return the first of `needs` that a claim rules out: the stack says that it works in another way. None: there is none.
+
+    A promise that is not made (a value of False where that is the default) rules nothing out: it is only unmet.
+    """
+    for need in needs:
+        claim = CLAIMS[need.partition("=")[0]]
+        promises_nothing = claim.default is False and value_of(claims, claim.name) is False
+        if not promises_nothing and not _meets(claims, need):
+            return need
+    return None
+
+
+def as_claimed(claims: Mapping[str, Any], need: str) -> str:
+    """Return what is claimed instead of a need: `queue = each-instance`."""
+    name = need.partition("=")[0]
+    return f"{name} = {_text(value_of(claims, name))}"
+
+
+def noun_of(need: str) -> str:
+    """Return what a stack lacks that does not meet a need: `a queue delay`. Any other word stays as it is."""
+    claim = CLAIMS.get(need.partition("=")[0])
+    return claim.noun if claim else need
+
+
+def problems(claims: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with these claims, a sentence each: unknown names, and values that cannot be claimed."""
+    return list(_problems(claims))
+
+
+def _problems(claims: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in claims.items():
+        if claim := CLAIMS.get(name):
+            if not claim.accepts(value):
+                yield f"the claim '{name}' is {claim.choices}, not {_shown(value)}"
+            continue
+        near = get_close_matches(str(name), CLAIMS, 1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(sorted(CLAIMS))}"
+        yield f"unknown claim '{name}': {hint}"
+
+
+def _meets(claims: Mapping[str, Any], need: str) -> bool:
+    name, _, wanted = need.partition("=")
+    value = value_of(claims, name)
+    return _text(value) in wanted.split("|") if wanted else bool(value)
+
+
+def _text(value: object) -> str:
+    """Return a value as a need or a TOML file has it, without quotation marks."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def _shown(value: object) -> str:
+    return f"'{value}'" if isinstance(value, str) else _text(value)
