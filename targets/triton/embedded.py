@@ -7,7 +7,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -19,6 +18,7 @@ from typing import Any
 
 from batchproof.host import guard
 from batchproof.targets.deadlines import more_time, timeout_s
+from batchproof.targets.kit.ports import free_ports
 from batchproof.targets.protocol import TargetError
 from batchproof.targets.triton.kill_stub import kill_stub
 from batchproof.targets.triton.owned import EXIT_S, SHM_NEEDED, OwnTriton, flags, tail, wait_ready
@@ -54,7 +54,7 @@ class EmbeddedServer:
             raise
 
     def _start(self, layout: Layout) -> None:
-        http_port, grpc_port, metrics_port = _free_ports(3)
+        http_port, grpc_port, metrics_port = free_ports(3)
         self.grpc, self.metrics = f"127.0.0.1:{grpc_port}", f"127.0.0.1:{metrics_port}"
         self.http = f"127.0.0.1:{http_port}"
         (self.folder / "models").mkdir()
@@ -206,14 +206,6 @@ class Layout:
         keep["LD_LIBRARY_PATH"] = f"{self.libpython}{os.pathsep}{self._libraries}"
         keep.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
         return keep
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
 
 
 def _need_shared_memory() -> None:

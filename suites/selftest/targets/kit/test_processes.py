@@ -1,0 +1,203 @@
+"""A guarded server: nothing that it starts outlives it or us, and its last words are in every message."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from batchproof.host import keeper
+from batchproof.host.clock import HOST_CLOCK
+from batchproof.targets.deadlines import TooLate
+from batchproof.targets.kit import Guarded
+from batchproof.targets.protocol import TargetError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PYTHON = [sys.executable, "-S", "-E", "-c"]
+# Starts a worker that leaves its parents and its session, and notes the ids of both. The stubborn ones ignore SIGTERM.
+DAEMON = textwrap.dedent("""
+    import os, signal, sys, time
+    ids, stubborn = sys.argv[1:]
+    def note():
+        with open(ids, "a") as file:
+            file.write(f"{os.getpid()}\\n")
+    note()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.setsid()
+            if stubborn == "yes":
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            note()
+            time.sleep(600)
+        os._exit(0)
+    if stubborn == "yes":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    time.sleep(600)
+""")
+
+
+def noted(path: Path) -> list[int]:
+    return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+
+def running(pid: int) -> bool:
+    """Return whether a process runs, and is not only waiting to be collected."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+def soon(condition: Callable[[], object], seconds: float = 20.0) -> bool:
+    return HOST_CLOCK.wait(lambda: bool(condition()), HOST_CLOCK.now_ns() + int(seconds * 1e9))
+
+
+@pytest.mark.parametrize("stubborn", ["no", "yes"])
+def test_everything_that_it_started_ends_with_it(tmp_path: Path, stubborn: str) -> None:
+    """A worker in a session of its own, whose parents have ended, goes too, even if it ignores SIGTERM."""
+    ids = tmp_path / "ids"
+    guarded = Guarded([*PYTHON, DAEMON, ids, stubborn], ready=lambda: len(noted(ids)) == 2, grace_s=0.2)
+    server, worker = noted(ids)
+    assert guarded.pid == server
+    assert soon(lambda: set(guarded.processes()) == {server, worker})
+    assert guarded.ended() == ""
+
+    guarded.finish()
+    guarded.finish()
+
+    assert not running(server)
+    assert not running(worker)
+    assert guarded.process_group == 0
+
+
+def test_it_ends_when_we_are_killed(tmp_path: Path) -> None:
+    """SIGKILL of the process that started it ends the server and its workers."""
+    ids = tmp_path / "ids"
+    program = textwrap.dedent(f"""
+        import sys, time
+        from batchproof.targets.kit import Guarded
+        Guarded({[*PYTHON, DAEMON, str(ids), "yes"]!r})
+        time.sleep(600)
+    """)
+    with subprocess.Popen([sys.executable, "-c", program]) as owner:
+        assert soon(lambda: len(noted(ids)) == 2)
+        owner.kill()
+        owner.wait()
+
+    assert soon(lambda: not any(map(running, noted(ids))))
+
+
+def test_it_ends_when_its_keeper_is_killed(tmp_path: Path) -> None:
+    """Without its keeper the server does not go on."""
+    ids = tmp_path / "ids"
+    guarded = Guarded([*PYTHON, DAEMON, ids, "yes"], ready=lambda: len(noted(ids)) == 2)
+    worker = noted(ids)[1]
+
+    os.kill(guarded.process_group, signal.SIGKILL)
+    gone = soon(lambda: not running(guarded.pid))
+    os.kill(worker, signal.SIGKILL)  # it has left its session, and nobody keeps it any more
+    guarded.finish()
+
+    assert gone
+    assert "unknown" in guarded.ended()
+
+
+def test_a_server_that_ends_says_its_last_words() -> None:
+    """The message has how it ended and the end of what it printed."""
+    with pytest.raises(TargetError, match=r"(?s)my server ended with status 3; the end of what it printed:\nout of memory"):
+        Guarded(["/bin/sh", "-c", "echo out of memory >&2; exit 3"], name="my server", ready=lambda: False)
+
+
+def test_a_server_that_is_killed_says_so() -> None:
+    """A signal is named."""
+    with pytest.raises(TargetError, match="was killed by SIGSEGV"):
+        Guarded(["/bin/sh", "-c", "kill -SEGV $$"], ready=lambda: False)
+
+
+def test_a_program_that_does_not_exist_is_named() -> None:
+    """The message is the reason."""
+    with pytest.raises(TargetError, match=r"cannot run /no/such/program"):
+        Guarded(["/no/such/program"], ready=lambda: False)
+
+
+def test_a_server_that_is_late_is_ended(tmp_path: Path) -> None:
+    """The message says how long, what was wrong last, how to wait longer, and what the server printed."""
+    ids = tmp_path / "ids"
+    script = f"echo $$ > {ids}; echo loading weights; exec sleep 600"
+    ready = {"": None}
+
+    with pytest.raises(TooLate) as caught:
+        Guarded(["/bin/sh", "-c", script], name="slow", ready=lambda: ids.exists() and ready["no"], seconds=0.3)
+
+    assert "slow was not ready after 0.3 s" in str(caught.value)
+    assert "BATCHPROOF_READY_S=SECONDS" in str(caught.value)
+    assert str(caught.value).endswith("loading weights")
+    assert not any(map(running, noted(ids)))
+
+
+def test_a_signal_goes_to_the_program_alone(tmp_path: Path) -> None:
+    """SIGINT ends the server as Ctrl+C does, and its worker stays until the server is finished."""
+    ids = tmp_path / "ids"
+    guarded = Guarded([*PYTHON, DAEMON, ids, "no"], ready=lambda: len(noted(ids)) == 2)
+    server, worker = noted(ids)
+
+    guarded.send_signal(signal.SIGINT)
+    ended = soon(guarded.ended)
+    left = running(worker)
+    text = guarded.ended()
+    guarded.finish()
+
+    assert ended
+    assert left
+    assert "KeyboardInterrupt" in text
+    assert not running(server)
+    assert not running(worker)
+
+
+def test_all_processes_are_paused_and_resumed(tmp_path: Path) -> None:
+    """A pause stops workers in sessions of their own too."""
+    ids = tmp_path / "ids"
+    guarded = Guarded([*PYTHON, DAEMON, ids, "no"], ready=lambda: len(noted(ids)) == 2, grace_s=0.2)
+
+    def states() -> set[str]:
+        return {Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in noted(ids)}
+
+    guarded.pause()
+    paused = soon(lambda: states() == {"T"})
+    guarded.resume()
+    resumed = soon(lambda: "T" not in states())
+    guarded.finish()
+
+    assert (paused, resumed) == (True, True)
+
+
+def test_the_output_can_be_kept(tmp_path: Path) -> None:
+    """With `log` it is in that file; it can be read while the program runs."""
+    guarded = Guarded(["/bin/sh", "-c", "echo ready; exec sleep 600"], log=tmp_path / "log", grace_s=0.2)
+
+    assert soon(lambda: guarded.output() == "ready\n")
+    guarded.finish()
+    assert (tmp_path / "log").read_text() == "ready\n"
+
+
+def test_descendants_are_all_generations(tmp_path: Path) -> None:
+    """Parents come before their children, and what is spared is left alone."""
+    with subprocess.Popen(["/bin/sh", "-c", "sleep 600 & wait"]) as shell:
+        assert soon(lambda: len(keeper.descendants(shell.pid)) == 1)
+        mine = keeper.descendants(os.getpid())
+        (child,) = keeper.descendants(shell.pid)
+        assert mine.index(shell.pid) < mine.index(child)
+
+        killed = keeper.kill_descendants(shell.pid)
+
+        assert list(killed) == [child]
+        assert killed[child] == "sleep 600"
