@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
+import pytest
+
+from batchproof.host import run_queue
 from batchproof.host.clock import HOST_CLOCK
-from batchproof.host.run_queue import _members, longest_wait_ns
+from batchproof.host.run_queue import _members, longest_wait_ns, waits
 
 
 def test_workers_in_sessions_of_their_own_belong_to_the_group() -> None:
@@ -30,3 +34,10 @@ def test_the_longest_wait_is_that_of_one_thread() -> None:
     """A thread that began in between is counted from 0."""
     assert longest_wait_ns({"1": 5, "2": 7}, {"1": 9, "2": 8, "3": 3}) == 4
     assert longest_wait_ns({}, {}) == 0
+
+
+def test_a_process_that_has_just_ended_has_not_waited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A server's process may end between the look at the group and the look at its threads."""
+    monkeypatch.setattr(run_queue, "_members", lambda _group: [Path("/proc/self"), tmp_path / "gone"])
+
+    assert set(waits(1)) >= {str(os.getpid())}
