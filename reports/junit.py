@@ -5,23 +5,21 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from batchproof.reports import failure
-from batchproof.reports.causes import causes
 from batchproof.reports.formats.jsonl import Line
 from batchproof.reports.formats.report import Report
 from batchproof.reports.headline import headline
 from batchproof.reports.wording import clean, line
 
-ABOUT = ("verdict", "level", "title", "attempts", "told", "follows from")
+ABOUT = ("verdict", "level", "title", "attempts", "told")
 
 
 def to_junit(report: Report) -> str:
     """Return the text of `junit.xml`. If the report is not whole, it has an error that says so, and no CI calls it green."""
     root = ET.Element("testsuites", name="batchproof")
-    explained = causes(report.results)
     for area, results in report.areas().items():
         suite = _suite(root, report, area)
         for result in results:
-            _case(suite, report, result, explained.get(result["rule"], ""))
+            _case(suite, report, result)
         _count(suite)
     if report.footer is None or not report.footer["complete"]:
         suite = _suite(root, report, "report")
@@ -53,11 +51,10 @@ def _suite(root: ET.Element, report: Report, area: str) -> ET.Element:
     return suite
 
 
-def _case(suite: ET.Element, report: Report, result: Line, cause: str) -> None:
+def _case(suite: ET.Element, report: Report, result: Line) -> None:
     case = ET.SubElement(suite, "testcase", classname=_text(report.target), name=_text(result["rule"]))
     case.set("time", f"{result['seconds']:.3f}")
-    facts = {**result, "follows from": cause}
-    _properties(case, {name: facts[name] for name in ABOUT if facts.get(name, "") != ""})
+    _properties(case, {name: result[name] for name in ABOUT if result.get(name, "") != ""})
     match result["verdict"]:
         case "PASS" | "OBSERVED":
             return
@@ -68,9 +65,8 @@ def _case(suite: ET.Element, report: Report, result: Line, cause: str) -> None:
             ET.SubElement(case, "skipped", message=line(why), type="KNOWN")
         case verdict:
             outcome = ET.SubElement(case, "failure" if verdict == "FAIL" else "error", type=verdict)
-            basic = f"follows from {cause}: " if cause else ""
-            outcome.set("message", line(f"{basic}expected {result['expected']}, got {result['actual']}"))
-            outcome.text = "\n" + failure.text(result, report.attempts, report.header, cause=cause) + "\n"
+            outcome.set("message", line(f"expected {result['expected']}, got {result['actual']}"))
+            outcome.text = "\n" + failure.text(result, report.attempts, report.header) + "\n"
 
 
 def _properties(parent: ET.Element, facts: dict[str, object]) -> None:

@@ -213,15 +213,3 @@ def test_rules_that_are_given_twice_are_all_judged(tmp_path: Path, capfd: pytest
 
     assert status == 0
     assert re.findall(r"^PASS +(\S+)", out, re.MULTILINE) == ["DB-SIZE-002", "DB-ORDER-001", "DB-ORDER-002"]
-
-
-def test_the_cause_comes_first_and_what_follows_is_a_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """A stack instead of a queue breaks the order of everything: its cause is shown in full, and the rest in a line each."""
-    rules = "DB-ORDER-001,DB-ORDER-007,DB-PRIO-002"
-
-    status, out, _ = invoke(capfd, "check", "--target", "mutant:stack", "--rules", rules, "--report", tmp_path)
-
-    told = out.partition("\n\n")[2]
-    assert status == 1
-    assert (told.count("  config "), told.count("; follows from DB-ORDER-001")) == (1, 2)
-    assert "NOT CONFORMANT: 3 of 3 judged MUST rules fail (2 of them follow from others)" in told
