@@ -22,6 +22,7 @@ from collections.abc import Collection
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
+STATE, PARENT, THREADS = 0, 1, 17  # in /proc/PID/stat, after the name
 LOOK_S = 0.5  # between two looks at who the parent is, in case another process holds our standard input open
 STRAYS_S = 1.0  # for those that are left when the program itself has ended as asked
 KILL_S = 5.0
@@ -35,17 +36,21 @@ def adopt_orphans() -> None:
 
 
 def descendants(pid: int) -> list[int]:
-    """Return the ids of all descendants of a process that are running, parents before their children."""
-    parents = {}
+    """Return the ids of all descendants of a process that are running, parents before their children.
+
+    A process whose first thread has ended looks like a zombie, and is still the parent of its children.
+    """
+    parents, zombies = {}, set[int]()
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError, ValueError), open(f"/proc/{name}/stat", encoding="latin-1") as file:
-            state, parent = file.read().rpartition(")")[2].split()[:2]
-            if state not in "ZX":
-                parents[int(name)] = int(parent)
+            fields = file.read().rpartition(")")[2].split()
+            parents[int(name)] = int(fields[PARENT])
+            if fields[STATE] in "ZX" and int(fields[THREADS]) <= 1:
+                zombies.add(int(name))
     found, level = list[int](), {pid}
     while level := {child for child, parent in parents.items() if parent in level}:
         found += sorted(level)
-    return found
+    return [one for one in found if one not in zombies]
 
 
 def kill_descendants(pid: int, spare: Collection[int] = (), limit_s: float = KILL_S) -> dict[int, str]:
@@ -63,6 +68,15 @@ def kill_descendants(pid: int, spare: Collection[int] = (), limit_s: float = KIL
                 os.kill(one, signal.SIGKILL)
         time.sleep(0.005)
     return killed
+
+
+def collect(limit_s: float = KILL_S) -> None:
+    """Collect every child of this process: in a container, nobody else may do it, and they would stay as zombies."""
+    deadline = time.monotonic() + limit_s
+    with contextlib.suppress(ChildProcessError):
+        while time.monotonic() < deadline:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.005)
 
 
 def command_line(pid: int) -> str:
@@ -150,3 +164,4 @@ if __name__ == "__main__":
         Keeper(int(sys.argv[1]), sys.argv[2:]).run()
     finally:
         kill_descendants(os.getpid())
+        collect()

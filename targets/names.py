@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module, metadata
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from batchproof.targets.deadlines import check_timeouts, within
 from batchproof.targets.protocol import TargetError, UnknownTarget
 from batchproof.targets.verbs import FullTarget, full
 
-WITH_OPTIONS = ("triton-docker",)  # `NAME?option=value&...`
+READS_ITSELF = ("triton-docker",)  # the target's own word, with its options
 GROUP = "batchproof.targets"
 BUILT_IN = {
     "reference": "batchproof.targets.reference:ReferenceTarget",
@@ -30,15 +32,14 @@ SCHEMES = {
 def resolve(spec: str) -> FullTarget:
     """Return the target that `spec` names; TargetError says what to do if it cannot be reached or started.
 
-    spec: a built-in name (`triton-docker` takes options: `triton-docker?image=NAME`), `grpc://host:port` or
-    `http://host:port` of a running Triton, `mutant:NAME`, `module:attribute` of an adapter, or a name in the entry point
-    group `batchproof.targets`.
+    spec: a built-in name, `grpc://host:port` or `http://host:port` of a running Triton, `mutant:NAME`, `module:attribute` of
+    an adapter, or a name in the entry point group `batchproof.targets`. What follows a `?` are options for the adapter:
+    `litserve?python=/path/to/python` calls it with `python="/path/to/python"`.
     """
     check_timeouts()
     installed = {point.name: point for point in metadata.entry_points(group=GROUP)}
-    if spec in BUILT_IN:
-        return _made(_load(BUILT_IN[spec], spec))
-    if (word := spec.partition("?")[0]) in WITH_OPTIONS:
+    word, _, query = spec.partition("?")
+    if word in READS_ITSELF:
         return _made(_load(BUILT_IN[word], spec), spec)
     if "://" in spec:
         scheme = urlsplit(spec).scheme
@@ -49,11 +50,11 @@ def resolve(spec: str) -> FullTarget:
         from batchproof.targets.virtual import VirtualTarget
 
         return full(VirtualTarget(mutant=spec.partition(":")[2]))
-    if spec in installed:
-        return _made(installed[spec].load())
-    if ":" in spec:
+    if word in installed and word not in BUILT_IN:
+        return _with_options(installed[word].load(), spec, query)
+    if word in BUILT_IN or ":" in word:
         with within("DEPLOY_S", f"--target {spec}"):
-            return _made(_load(spec, spec))
+            return _with_options(_load(BUILT_IN.get(word, word), spec), spec, query)
     names = sorted({*BUILT_IN, *installed})
     raise UnknownTarget(
         f"unknown target '{spec}': there are {', '.join(names)}, grpc://host:port, http://host:port, mutant:NAME and "
@@ -81,12 +82,36 @@ def _broken(what: object, error: Exception) -> str:
     return f"{what} cannot be started: {type(error).__name__}: {error}"
 
 
-def _made(adapter: Any, *arguments: str) -> FullTarget:
+def _with_options(adapter: Any, spec: str, query: str) -> FullTarget:
+    """Return the target that an adapter makes with these options; what can be seen of it says how to reach it again."""
+    if not query:
+        return _made(adapter)
+    try:
+        options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=True))
+    except ValueError:
+        raise UnknownTarget(f"--target {spec}: write an option as NAME=VALUE, not '{query}'") from None
+    known = _options(adapter)
+    if unknown := sorted(set(options) - set(known)):
+        there = f"there are {', '.join(known)}" if known else "it has none"
+        raise UnknownTarget(f"--target {spec}: unknown option {', '.join(unknown)}: {there}")
+    target = _made(adapter, **options)
+    target.info = replace(target.info, reached=spec)
+    return target
+
+
+def _options(adapter: Any) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a class or factory by name; an instance has none."""
+    if not callable(adapter) or (hasattr(adapter, "info") and not isinstance(adapter, type)):
+        return {}
+    return inspect.signature(adapter).parameters
+
+
+def _made(adapter: Any, *arguments: str, **options: str) -> FullTarget:
     """Return the target of a class, a factory or an instance; TargetError names the verb that it lacks."""
     what = arguments[0] if arguments else getattr(adapter, "__qualname__", adapter)
     make = (callable(adapter) and not hasattr(adapter, "info")) or isinstance(adapter, type)
     try:
-        target = adapter(*arguments) if make else adapter
+        target = adapter(*arguments, **options) if make else adapter
     except Exception as error:
         raise error if isinstance(error, TargetError) else TargetError(_broken(what, error)) from error
     for verb in ("info", "deploy"):

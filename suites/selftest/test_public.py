@@ -18,8 +18,8 @@ PUBLIC = {
         "WitnessError read_log relay release resolve"
     ),
     "batchproof.targets.kit": (
-        "Counted Folder Guarded HttpClient HttpError Interpreter Loop Pool Witnesses cancel free_port free_ports http_kind "
-        "http_status listens split_rows until"
+        "Counted Folder Guarded HttpClient HttpError Interpreter Loop Pool Server V2Grpc V2Http Witnesses cancel "
+        "free_port free_ports http_kind http_status listens split_rows until"
     ),
     "batchproof.reference_batcher": (
         "Batcher BatcherConfig BatcherError Closed ConfigError Expired Invalid Oversize QueueFull QueuePolicy TensorSpec"

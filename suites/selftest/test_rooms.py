@@ -175,6 +175,13 @@ def test_the_witness_travels_light(module: str) -> None:
     assert roots <= allowed
 
 
+@pytest.mark.parametrize("module", [one for one in paths() if one.endswith("_server") and one.startswith("targets.")])
+def test_a_servers_half_runs_without_batchproof(module: str) -> None:
+    """It runs in an environment that has the stack, numpy, and what travels: `batchproof_witness`."""
+    assert [one for one in imports(module) if one.partition(".")[0] == "batchproof"] == []
+    assert "batchproof_witness" in imports(module)
+
+
 @pytest.mark.parametrize("module", paths(), ids=lambda module: module or "batchproof")
 def test_nothing_runs_text_or_unpacks_objects(module: str) -> None:
     """No pickle, no eval or exec, no shell, and nothing else that turns data into code."""

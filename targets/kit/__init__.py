@@ -13,6 +13,8 @@ from batchproof.targets.kit.pool import Pool
 from batchproof.targets.kit.ports import free_port, free_ports
 from batchproof.targets.kit.processes import Guarded
 from batchproof.targets.kit.readiness import listens, until
+from batchproof.targets.kit.server import Server
+from batchproof.targets.kit.v2 import V2Grpc, V2Http
 from batchproof.targets.witness import Counted, Witnesses, split_rows
 
 __all__ = [
@@ -24,6 +26,9 @@ __all__ = [
     "Interpreter",
     "Loop",
     "Pool",
+    "Server",
+    "V2Grpc",
+    "V2Http",
     "Witnesses",
     "cancel",
     "free_port",

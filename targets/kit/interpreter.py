@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from batchproof.targets import witness
 from batchproof.targets.protocol import Misuse, TargetError
 from batchproof.targets.witness.counting import FOLDER
 
+OURS = Path(witness.__file__).resolve().parents[1]
 TRAVELS_AS = "batchproof_witness"
 LOOK_S = 60.0
 LOOK = """
@@ -39,6 +43,7 @@ class Interpreter:
     def __init__(self, python: str = "", needs: Sequence[str] = (), hint: str = "") -> None:
         self.path = str(Path(python).expanduser().absolute()) if python else sys.executable
         self.own = not python
+        self._copies: Path | None = None
         look = [self.path, "-c", LOOK, *needs]
         try:
             ran = subprocess.run(look, capture_output=True, text=True, timeout=LOOK_S, check=False, stdin=subprocess.DEVNULL)
@@ -57,7 +62,19 @@ class Interpreter:
 
     def command(self, program: str | os.PathLike[str], *arguments: object) -> list[str]:
         """Return the command that runs a Python file with these arguments."""
-        return [self.path, os.fspath(program), *map(str, arguments)]
+        return [self.path, str(self._apart(Path(program))), *map(str, arguments)]
+
+    def _apart(self, program: Path) -> Path:
+        """Return the file, or a copy of one of ours.
+
+        Python looks for modules beside its program first, and there ours have modules with the names of their stacks.
+        """
+        if not program.resolve().is_relative_to(OURS):
+            return program
+        if self._copies is None:
+            self._copies = Path(tempfile.mkdtemp(prefix="batchproof-"))
+            weakref.finalize(self, shutil.rmtree, self._copies, ignore_errors=True)
+        return Path(shutil.copy(program, self._copies))
 
     def environment(self, folder: str | os.PathLike[str], more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment of a server whose witnesses share this folder.

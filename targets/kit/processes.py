@@ -19,6 +19,7 @@ from batchproof.targets.kit.readiness import until
 
 GRACE_S = 5.0  # to end when asked, before everything is killed
 LINES = 12
+GONE = "gone"
 
 
 def tail(text: str, lines: int = LINES) -> str:
@@ -99,11 +100,14 @@ class Guarded:
         with self._lock:
             while not self._status and not self._reports.closed and select.select([self._reports], [], [], 0)[0]:
                 line = self._line()
-                self._status = line.removeprefix("exit ") if line else "unknown"
+                self._status = line.removeprefix("exit ") if line else GONE
             if not self._status:
                 return ""
-        code = self._status
-        how = f"was killed by {signal.Signals(-int(code)).name}" if code.startswith("-") else f"ended with status {code}"
+        how = f"ended with status {self._status}"
+        if self._status.startswith("-"):
+            how = f"was killed by {signal.Signals(-int(self._status)).name}"
+        elif self._status == GONE:
+            how = "was ended, together with the process that keeps it"
         return f"{self.name} {how}; the end of what it printed:\n{tail(self.output())}"
 
     def alive(self) -> str:

@@ -1,19 +1,21 @@
 """The LitServe adapter: its size, and what it does without a server."""
 
 import ast
+import runpy
 import tokenize
+from importlib import metadata
 from io import BytesIO
 from pathlib import Path
-from urllib.error import HTTPError, URLError
 
 import numpy as np
 import pytest
 
 from batchproof import targets
-from batchproof.targets.protocol import Kind, Request, Target
+from batchproof.targets.kit import Interpreter
+from batchproof.targets.protocol import Request, Target
 from batchproof.targets.witness.probe import INFO, Payload, read_log
 
-ADAPTER = Path(targets.__file__).with_name("litserve.py")
+HALVES = [Path(targets.__file__).with_name(name) for name in ("litserve.py", "litserve_server.py")]
 BUDGET = 40
 COLUMNS = 125
 LAYOUT = {"COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENCODING", "ENDMARKER"}
@@ -57,11 +59,11 @@ def test_lines_are_counted():
 
 
 def test_the_adapter_has_40_lines_of_code():
-    """It has them with its witness, and none of them was made wider to get there."""
-    source = ADAPTER.read_bytes()
+    """Its two halves have them together, with the server, and none of them was made wider to get there."""
+    sources = [half.read_bytes() for half in HALVES]
 
-    assert len(code_lines(source)) <= BUDGET
-    assert max(len(line.partition("  # ")[0]) for line in source.decode().splitlines()) <= COLUMNS
+    assert sum(len(code_lines(source)) for source in sources) <= BUDGET
+    assert max(len(line.partition("  # ")[0]) for source in sources for line in source.decode().splitlines()) <= COLUMNS
 
 
 def test_litserve_is_found_by_name(adapter):
@@ -69,40 +71,27 @@ def test_litserve_is_found_by_name(adapter):
     target = targets.resolve("litserve")
 
     assert isinstance(target, Target)
-    assert (target.info.name, target.info.version) == ("litserve", adapter.__version__)
+    assert (target.info.name, target.info.version) == ("litserve", metadata.version("litserve"))
     assert target.info.claims["delay_anchor"] == "loop-entry"
     assert "rows" not in target.info.claims
 
 
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (HTTPError("http://127.0.0.1", 500, "Internal Server Error", None, None), Kind.FAILED),
-        (HTTPError("http://127.0.0.1", 504, "Gateway Timeout", None, None), Kind.EXPIRED),
-        (HTTPError("http://127.0.0.1", 418, "I'm a teapot", None, None), Kind.OTHER),
-        (URLError("refused"), Kind.LOST),
-        (ConnectionResetError(), Kind.LOST),
-    ],
-    ids=["500", "504", "418", "unreachable", "reset"],
-)
-def test_errors_are_sorted(adapter, error, kind):
-    """A model that raised, a request that was too late and a server that went away are three different errors."""
-    assert adapter.kind_of(error) is kind
-
-
 def test_the_witness_answers_a_batch(adapter, tmp_path, monkeypatch):
-    """It echoes each request of the batch in JSON, and logs where the server was started."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LITSERVE_WORKER_ID", "3")
+    """In the server's half, it echoes each request of the batch in JSON, and logs in the folder that the server is told."""
+    for name, value in Interpreter().environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.syspath_prepend(tmp_path / "path")
     requests = [Request("r0", 1, Payload(nonce=(1 << 62) - 1)), Request("r1", 2, Payload(rows=2))]
-    api = adapter.WitnessAPI(max_batch_size=4)
+    half = runpy.run_path(str(HALVES[1]))
+    api = half["WitnessAPI"](max_batch_size=4)
     api.setup("cpu")
 
     answers = api.predict([request.tensor().tolist() for request in requests])
-    api.witness.log.close()
+    api.witness.witness.close()
+    api.witness.close()
 
     assert [echo for echo, _ in answers] == [request.tensor().tolist() for request in requests]
     assert [np.array(info).shape for _, info in answers] == [(1, len(INFO)), (2, len(INFO))]
     lines, _ = read_log(tmp_path, {})
     entered = [(line["instance"], line["serials"], line["rows"]) for line in lines if "serials" in line]
-    assert entered == [(3, [1, 2], [1, 2])]
+    assert entered == [(0, [1, 2], [1, 2])]

@@ -108,7 +108,31 @@ def test_it_ends_when_its_keeper_is_killed(tmp_path: Path) -> None:
     guarded.finish()
 
     assert gone
-    assert "unknown" in guarded.ended()
+    assert "together with the process that keeps it" in guarded.ended()
+
+
+def test_a_process_whose_first_thread_has_ended_is_no_gap(tmp_path: Path) -> None:
+    """It looks like a zombie, and its other threads and its children go on: they all end with the server."""
+    ids = tmp_path / "ids"
+    program = textwrap.dedent("""
+        import ctypes, os, subprocess, sys, threading, time
+        child = subprocess.Popen(["/bin/sleep", "600"])
+        threading.Thread(target=time.sleep, args=(600,)).start()
+        with open(sys.argv[1], "a") as file:
+            print(os.getpid(), child.pid, file=file)
+        ctypes.CDLL(None).pthread_exit(None)
+    """)
+    guarded = Guarded([*PYTHON, program, ids], ready=lambda: len(noted(ids)) == 2, grace_s=0)
+    server, child = noted(ids)
+    headless = soon(lambda: not running(server))
+    found = guarded.processes()
+
+    guarded.finish()
+
+    assert headless
+    assert found == [server, child]
+    assert not running(child)
+    assert not Path(f"/proc/{server}/task").exists()
 
 
 def test_a_server_that_ends_says_its_last_words() -> None:
