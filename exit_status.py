@@ -54,6 +54,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "witness": _and(ExitStatus.UNAVAILABLE),
         "image": _and(ExitStatus.UNAVAILABLE),
         "new": _and(ExitStatus.UNAVAILABLE),
+        "adapter": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "lab": tuple(ExitStatus),
     }
 )

@@ -1,4 +1,4 @@
-"""Commands that prepare what others need: witness, image build, new rule and adapter."""
+"""Commands that prepare what others need: witness, image build, new rule and adapter, adapter check."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ news = typer.Typer(no_args_is_help=True, help="Write the skeleton of a rule or a
 app.add_typer(news, name="new")
 images = typer.Typer(no_args_is_help=True, help="Build images for --target triton-docker.")
 app.add_typer(images, name="image")
+adapters = typer.Typer(no_args_is_help=True, help="Check an adapter: see docs/adapters.md.")
+app.add_typer(adapters, name="adapter")
 
 
 @app.command(epilog=help_text("witness"))
@@ -66,3 +68,20 @@ def new_adapter(
     from batchproof.commands.new.adapter import print_new_adapter
 
     end(print_new_adapter(name, folder))
+
+
+@adapters.callback()
+def _adapters() -> None:
+    """Keep `check` a command of its own."""
+
+
+@adapters.command("check", epilog=help_text("adapter"))
+def check_adapter(
+    target: Annotated[str, typer.Argument(help="The adapter, as for --target: module:attribute, or any other target.")],
+    claims: Annotated[Path | None, typer.Option(help="Write the measured claims to this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Try what the rules rely on: answers, gate, log, queue, and closing. Say what to mend; measure the claims."""
+    from batchproof.commands.adapter.table import print_check
+
+    end(print_check(target, claims, as_json=as_json))

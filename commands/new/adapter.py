@@ -36,6 +36,7 @@ def print_new_adapter(name: str, folder: Path) -> ExitStatus:
         f"{adapter}, submit: send the payload; say which Kind each of your errors is",
         f"{adapter}, queued: how many requests are waiting, not counting those in the model",
         f"{adapter}, claims: what your batcher's documentation promises (docs/adapters.md lists the claims)",
+        f"{where}batchproof adapter check {spec}: it says which line to mend, and measures claims",
         f"{where}batchproof check --target {spec} --profile CORE, and {where}pytest {test}",
     )
     print("\n".join(f"{number:>3}. {step}" for number, step in enumerate(steps, 1)))

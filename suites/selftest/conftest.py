@@ -20,7 +20,7 @@ FIRST = (  # the files that take longest: at the end of the list, one of them wo
     "reference_batcher/test_mutants.py", "fixtures/driving/test_covering.py", "bench/tune/test_tune.py",
     "test_cli_report.py", "fixtures/judging/test_side_by_side.py", "fixtures/judging/test_session_liars.py",
     "targets/test_deadlines.py", "load/test_runs.py", "bench/measurements/test_sweep.py",
-    "commands/test_lab.py", "test_docs_examples.py",
+    "commands/adapter/test_check.py", "commands/test_lab.py", "test_docs_examples.py",
 )
 
 

@@ -1,0 +1,319 @@
+"""`batchproof adapter check`: the order of the experiments, and which make no sense after which."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from batchproof.commands.adapter import answers, backlog, ending, experiments, parallel, timing
+from batchproof.commands.adapter.caller import Hung
+from batchproof.commands.adapter.claims import differences, measured
+from batchproof.commands.adapter.facts import Facts
+from batchproof.commands.adapter.finding import MS, Finding, Level, note, unseen, wrong
+from batchproof.commands.adapter.probe import Broken, Probe
+from batchproof.commands.adapter.residue import Before
+from batchproof.commands.adapter.source import Place, place, raised_at
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets import TargetError, TargetInfo, Unsupported, resolve
+from batchproof.targets.claims import problems
+from batchproof.targets.deadlines import within
+from batchproof.targets.lifecycle import finish
+from batchproof.targets.verbs import FullTarget
+
+SIZE = 4
+DELAY_NS = 150 * MS
+TINY_NS = 1 * MS
+TIMEOUT_NS = 100 * MS
+ANY_DELAY = (0, TINY_NS, 10 * MS, DELAY_NS)  # the first that `deploy` accepts is the least that there is
+Seen = TypeVar("Seen")
+
+
+@dataclass(frozen=True)
+class Examined:
+    """An adapter that was checked: its name, the findings with their places, and the facts behind them."""
+
+    name: str
+    version: str
+    findings: tuple[tuple[Finding, Place | None], ...]
+    facts: Facts
+    seconds: float
+
+    @property
+    def wrong(self) -> list[tuple[Finding, Place | None]]:
+        """What has to be mended."""
+        return [one for one in self.findings if one[0].level is Level.WRONG]
+
+
+@dataclass
+class Examination:
+    """One check under way. say: what is being tried, for a person who waits. last: the adapter's last deployment."""
+
+    target: FullTarget
+    say: Callable[[str], None] = lambda _: None
+    facts: Facts = field(default_factory=Facts)
+    findings: list[tuple[Finding, Place | None]] = field(default_factory=list)
+    delay_ns: int = 0
+    open: list[Probe] = field(default_factory=list)
+    last: Any = None
+
+    def run(self) -> None:
+        """Do all of it, as far as it makes sense."""
+        try:
+            if self._described() and (probe := self._plain()) is not None:
+                if self._one_model(probe):
+                    self._with_delay(probe)
+                    self._with_instances()
+                    self._with_small_batches()
+                    self._with_timeout()
+                else:
+                    self._add(unseen("and the rest", "it makes no sense before this is mended"))
+        finally:
+            for one in list(self.open):
+                self._end(one)
+
+    def claims(self, name: str) -> bool:
+        """Return whether the adapter makes this claim."""
+        return bool(self.target.info.claims.get(name))
+
+    # ------------------------------------------------------------------------------------------------- the deployments
+
+    def _described(self) -> bool:
+        info = self.target.info
+        if isinstance(info, TargetInfo):
+            self._add(
+                *(wrong("claims", one, "TargetInfo", "docs/adapters.md lists the claims") for one in problems(info.claims))
+            )
+            return True
+        self._add(
+            wrong("info", f"`info` is a {type(info).__name__}, not a TargetInfo", "info", "TargetInfo(name, version, ...)")
+        )
+        return False
+
+    def _plain(self) -> Probe | None:
+        """Deploy with the least delay that there is."""
+        self.say("deploying")
+        for self.delay_ns in ANY_DELAY:
+            probe = self._deploy(max_queue_delay_ns=self.delay_ns)
+            if isinstance(probe, Probe):
+                return probe
+            if probe is None:
+                return None
+        says = "`deploy` refuses every configuration, even the plainest"
+        self._add(wrong("deploy", f"{says}: {probe}", "deploy", "raise Unsupported only for what the stack cannot have"))
+        return None
+
+    def _deploy(self, **fields: Any) -> Probe | str | None:
+        """Return a probe; a string: what `deploy` refused; None: it failed, and that has been noted."""
+        config = BatcherConfig(**{"max_batch_size": SIZE, "max_queue_delay_ns": self.delay_ns, **fields})
+        try:
+            with within("READY_S", f"`deploy` of {self.target.info.name}"):
+                probe = Probe(self.target.deploy(config))
+        except Unsupported as lack:
+            return f"Unsupported({lack.capability!r})"
+        except TargetError as error:
+            self._failed(
+                "deploy", Broken("deploy", error), "the message says what to do; for what cannot be had: Unsupported"
+            )
+        except Exception as error:
+            asked = ", ".join(f"{name} = {value}" for name, value in fields.items())
+            mend = f"raise Unsupported('...') if the stack cannot have {asked}, TargetError if it is broken"
+            self._failed("deploy", Broken("deploy", error), mend)
+        else:
+            self.open.append(probe)
+            self.last = probe.deployment.inner
+            return probe
+        return None
+
+    def _end(self, probe: Probe) -> None:
+        self.open.remove(probe)
+        probe.close()
+        began = time.monotonic()
+        finish(probe.deployment)
+        if not probe.deployment.simulated and time.monotonic() - began >= 10:
+            says = "it takes more than 10 s to close a deployment: a check gives up then, and processes may be left"
+            self._add(wrong("close", says, "finish", "end what it waits for, and limit the wait"))
+
+    # ------------------------------------------------------------------------------------------------ the experiments
+
+    def _one_model(self, probe: Probe) -> bool:
+        """Try what every check after this one needs; return whether it makes sense to go on."""
+        first = self._try("submit", "answers", probe, experiments.first, answers.judge_first, "first")
+        if first is None or answers.lost(first) or self._is_wrong("submit"):
+            return False
+        if not self._is_wrong("answer"):
+            self._try("own answer", "answers", probe, experiments.burst, answers.judge_burst, "burst")
+        seen = self._try("gate", "gate, log and queue", probe, self._backlog, backlog.judge, "backlog")
+        if seen is None or self._is_wrong("gate", "log", "queue", "busy model"):
+            return False
+        usable = self.facts.usable
+        self._try("rows", "rows", probe, lambda one: experiments.rows(one, SIZE, usable=usable), ending.judge_rows, "rows")
+        self._try(
+            "cancel", "cancel", probe, lambda one: experiments.cancelled(one, usable=usable),
+            lambda seen: ending.judge_cancelled(seen, claimed=self.claims("cancel")), "cancelled",
+        )  # fmt: skip
+        self._try("delay 0", "delay 0", probe, lambda one: experiments.waits(one, self.delay_ns), timing.judge_none, "waits")
+        return True
+
+    def _backlog(self, probe: Probe) -> backlog.Backlog:
+        return experiments.backlog(probe, SIZE)
+
+    def _is_wrong(self, *checks: str) -> bool:
+        return any(finding.check in checks and finding.level is Level.WRONG for finding, _ in self.findings)
+
+    def _with_delay(self, plain: Probe) -> None:
+        """Deploy with a delay, beside the first deployment where that is allowed."""
+        alone = self.target.info.claims.get("side_by_side") is False
+        if alone:
+            self._close(plain)
+            self._add(*parallel.judge_beside(parallel.Beside(apart="side_by_side = false is claimed")))
+        usable, probe = self.facts.usable, self._deploy(max_queue_delay_ns=DELAY_NS)
+        if isinstance(probe, Probe):
+            if self.facts.waits is not None:
+                waits = self.facts.waits
+                self._try(
+                    "delay", "delay", probe, lambda one: experiments.delayed(one, DELAY_NS, usable=usable),
+                    lambda seen: timing.judge_delay(seen, waits, claimed=self.claims("delay")), "delayed",
+                )  # fmt: skip
+            if not alone and not self._is_wrong("delay"):
+                self._try(
+                    "side by side",
+                    "side by side",
+                    probe,
+                    lambda one: experiments.beside(plain, one, usable=usable),
+                    parallel.judge_beside,
+                    "beside",
+                )
+            self._end(probe)
+        elif probe:
+            self.facts = replace(self.facts, no_delay=probe)
+            self._add(note("delay", f"`deploy` refuses a queue delay of {DELAY_NS // MS} ms: {probe}"))
+        if plain in self.open:
+            self._close(plain)
+        if self.facts.waits and not self.delay_ns and self.facts.waits.lone_ns and not timing.is_none(self.facts.waits):
+            self._with_tiny_delay()
+
+    def _with_tiny_delay(self) -> None:
+        """See whether a lone request waits for less with a delay of 1 ms than with one of 0, which is not 0."""
+        probe = self._deploy(max_queue_delay_ns=TINY_NS)
+        if isinstance(probe, Probe):
+            self._try("delay 0", "delay 0", probe, lambda one: experiments.waits(one, TINY_NS), lambda _: (), "tiny")
+            self._end(probe)
+
+    def _close(self, probe: Probe) -> None:
+        if probe.deployment.inner is not self.target.inner:
+            usable = self.facts.usable
+            self._try(
+                "close", "close", probe, lambda one: experiments.closing(one, usable=usable), ending.judge_closing, "closing"
+            )
+        self._end(probe)
+
+    def _with_instances(self) -> None:
+        def judge(seen: parallel.Instances) -> tuple[Finding, ...]:
+            return parallel.judge_instances(seen, claimed=self.claims("instances"))
+
+        probe, usable = self._deploy(instances=2), self.facts.usable
+        if isinstance(probe, Probe):
+            self._try(
+                "instances", "instances", probe, lambda one: experiments.instances(one, usable=usable), judge, "instances"
+            )
+            self._end(probe)
+        elif probe:
+            self._note("instances", parallel.Instances(unsupported=probe), judge)
+
+    def _with_small_batches(self) -> None:
+        tried: list[tuple[int, str]] = []
+        for size in (1, 2, 3):
+            probe = self._deploy(max_batch_size=size)
+            tried.append((size, probe if isinstance(probe, str) else "" if probe else "it failed"))
+            if isinstance(probe, Probe):
+                self._small(probe, tried)
+                self._end(probe)
+                return
+        self._note("smallest", ending.Smallest((*tried, (SIZE, ""))), ending.judge_smallest)
+
+    def _small(self, probe: Probe, tried: list[tuple[int, str]]) -> None:
+        usable = self.facts.usable and not self._is_wrong("batches")
+
+        def smallest(one: Probe) -> ending.Smallest:
+            batches = experiments.backlog(one, tried[-1][0]).batches if usable else ()
+            return ending.Smallest(tuple(tried), batches)
+
+        self._try("smallest batch", "small batches", probe, smallest, ending.judge_smallest, "smallest")
+        self._try("model's error", "an error of the model", probe, experiments.failure, ending.judge_failure, "failure")
+
+    def _with_timeout(self) -> None:
+        def judge(seen: ending.Expired) -> tuple[Finding, ...]:
+            return ending.judge_expired(seen, claimed=self.claims("queue_timeout"))
+
+        probe, usable = self._deploy(queue_timeout_ns=TIMEOUT_NS), self.facts.usable
+        if isinstance(probe, Probe):
+            self._try(
+                "timeout",
+                "queue timeout",
+                probe,
+                lambda one: experiments.expired(one, TIMEOUT_NS, usable=usable),
+                judge,
+                "expired",
+            )
+            self._end(probe)
+        elif probe:
+            self._note("expired", ending.Expired(unsupported=probe), judge)
+
+    # ---------------------------------------------------------------------------------------------------- bookkeeping
+
+    def _try(
+        self, check: str, what: str, probe: Probe, experiment: Callable[[Probe], Seen],
+        judge: Callable[[Seen], Iterable[Finding]], name: str,
+    ) -> Seen | None:  # fmt: skip
+        """Do one experiment, keep its facts under this name, and judge them; None if a verb broke or hung."""
+        self.say(what)
+        try:
+            seen = experiment(probe)
+        except Hung as hung:
+            says = f"`{hung.verb}` has not returned after 2 s"
+            self._add(wrong(check, says, hung.verb, "it may not wait for the model, nor for an answer"))
+        except Broken as broken:
+            self._failed(check, broken, "let it return, whatever the state of the deployment")
+        else:
+            self._note(name, seen, judge)
+            return seen
+        return None
+
+    def _note(self, name: str, seen: Seen, judge: Callable[[Seen], Iterable[Finding]]) -> None:
+        self.facts = replace(self.facts, **{name: seen})  # type: ignore[arg-type]
+        self._add(*judge(seen))
+
+    def _failed(self, check: str, broken: Broken, mend: str) -> None:
+        where = raised_at(broken.frames, self.target.inner, self.last) or place(broken.verb, self.target.inner, self.last)
+        self.findings.append((wrong(check, str(broken), broken.verb, mend), where))
+
+    def _add(self, *findings: Finding) -> None:
+        for finding in findings:
+            self.findings.append((finding, place(finding.part, self.target.inner, self.last) if finding.part else None))
+
+    def end(self, residue: Before) -> None:
+        """Close the target, and see what is left."""
+        self.say("closing")
+        try:
+            self.target.close()
+        except Exception as error:
+            self._failed("close", Broken("close", error), "let it return, also when it is called twice")
+        self._note("residue", residue.left(), ending.judge_residue)
+        if isinstance(self.target.info, TargetInfo) and not self._is_wrong("claims"):
+            self._add(*differences(self.target.info.claims, measured(self.facts)))
+
+
+def examine(spec: str, say: Callable[[str], None] = lambda _: None) -> Examined:
+    """Check the adapter that `spec` names; TargetError if there is none."""
+    began = time.monotonic()
+    with Before() as before:
+        examination = Examination(resolve(spec), say)
+        try:
+            examination.run()
+        finally:
+            examination.end(before)
+    info = examination.target.info
+    described = (info.name, info.version) if isinstance(info, TargetInfo) else (spec, "")
+    return Examined(*described, tuple(examination.findings), examination.facts, time.monotonic() - began)

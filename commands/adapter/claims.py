@@ -1,0 +1,156 @@
+"""The claims that were measured, as a `claims.toml` to start from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from batchproof.commands.adapter.facts import Facts
+from batchproof.commands.adapter.finding import MS, Finding, ms, note
+from batchproof.commands.adapter.timing import anchor, is_none, kept
+from batchproof.targets.claims import value_of
+
+Value = bool | int | float | str
+HEAD = """\
+# Claims of {name} {version}, as `batchproof adapter check` measured them.
+# Measured, not assumed: a claim is a promise of the stack's documentation. Keep a line that the documentation supports,
+# change one that it contradicts (then the rules show the difference), and link to the place.
+[claims]
+"""
+UNTRIED = "# Not tried, and so not claimed: {names}.\n"
+OTHERS = (
+    "max_queue_size", "queue_limit_counts", "timeout_delay", "timeout_override", "preferred_sizes", "ordering", "priorities",
+    "shapes", "ragged", "optional_inputs", "response_cache", "statistics", "error_status", "faults",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One claim: its value, and what it rests on."""
+
+    name: str
+    value: Value
+    why: str
+
+
+def measured(facts: Facts) -> tuple[Measured, ...]:
+    """Return the claims that these facts support, those of the delay first."""
+    return (*_delay(facts), *_batches(facts), *_features(facts))
+
+
+def _delay(facts: Facts) -> list[Measured]:
+    if facts.no_delay:
+        return [Measured("delay", value=False, why=f"`deploy` refuses a queue delay: {facts.no_delay}")]
+    plain, delayed = facts.waits, facts.delayed
+    if plain is None or delayed is None or not (plain.lone_ns and plain.burst_ns and delayed.lone_ns):
+        return []
+    if not kept(delayed, plain):
+        return [Measured("delay", value=False, why=f"{ms(delayed.delay_ns)} change nothing for a lone request")]
+    found = [
+        Measured("delay", value=True, why=f"with {ms(delayed.delay_ns)} a lone request waits {ms(max(delayed.lone_ns))}")
+    ]
+    if name := anchor(delayed):
+        left = ms(max(0, delayed.after_busy_ns or 0))
+        found.append(Measured("delay_anchor", name, f"roughly: after a model that was busy for longer, {left} are left"))
+    return [*found, *_zero(facts)]
+
+
+def _zero(facts: Facts) -> list[Measured]:
+    plain, tiny = facts.waits, facts.tiny
+    assert plain is not None
+    if plain.delay_ns:
+        return [Measured("smallest_delay_ms", plain.delay_ns / MS, "`deploy` refuses a delay of 0")]
+    if is_none(plain):
+        return [Measured("zero_delay", "off", f"a lone request spends {ms(min(plain.lone_ns))} outside the model")]
+    waited = f"with a delay of 0 a lone request waits {ms(min(plain.lone_ns))}"
+    if tiny is not None and tiny.lone_ns and 2 * min(tiny.lone_ns) < min(plain.lone_ns):
+        return [Measured("zero_delay", "default", f"{waited}, with {ms(tiny.delay_ns)} only {ms(min(tiny.lone_ns))}")]
+    return [Measured("smallest_delay_ms", round(min(plain.lone_ns) / MS, 1), waited)]
+
+
+def _batches(facts: Facts) -> list[Measured]:
+    found = []
+    if facts.backlog is not None and facts.usable and facts.backlog.batches:
+        sizes = list(facts.backlog.batches)
+        found.append(Measured("batches_without_delay", max(sizes) > 1, f"a backlog left in {sizes}"))
+    if facts.delayed is not None and facts.delayed.grew is not None:
+        says = "joined the batch" if facts.delayed.grew else "came into another batch"
+        found.append(Measured("late_binding", facts.delayed.grew, f"a request that came while the model was busy {says}"))
+    if facts.smallest is not None and facts.smallest.value is not None:
+        found.append(Measured("smallest_batch", facts.smallest.value, "the smallest that `deploy` accepts"))
+    if facts.rows is not None:
+        value = facts.rows.value
+        why = (
+            facts.rows.error or f"batches of {[list(rows) for rows in facts.rows.executions]} rows, limit {facts.rows.limit}"
+        )
+        if value or facts.rows.error:
+            found.append(Measured("rows", value or False, why))
+    return found
+
+
+def _features(facts: Facts) -> list[Measured]:
+    found = []
+    if (many := facts.instances) is not None and (many.unsupported or many.sent):
+        why = many.unsupported or ("two ran at once" if many.together else "never did two run at once")
+        found.append(Measured("instances", many.together, why))
+        if many.shared is not None:
+            why = "the free instance served all" if many.shared else "requests waited although an instance was free"
+            found.append(Measured("queue", "shared" if many.shared else "each-instance", why))
+    if (late := facts.expired) is not None and (late.unsupported or late.queue is not None):
+        timed = late.queue is not None and late.queue.kind == "expired"
+        why = late.unsupported or ("a late request was refused" if timed else "a late request was not refused")
+        found.append(Measured("queue_timeout", timed, why))
+        if timed and late.model is not None:
+            covers = "request" if late.model.error else "queue"
+            found.append(
+                Measured(
+                    "timeout_covers",
+                    covers,
+                    "a request whose model took longer was " + ("refused" if late.model.error else "answered"),
+                )
+            )
+    if facts.cancelled is not None and (facts.cancelled.executed is not None or not facts.cancelled.verb):
+        gone = facts.cancelled.verb and not facts.cancelled.executed
+        why = "a cancelled request did not reach the model" if gone else "a cancelled request was executed"
+        found.append(Measured("cancel", gone, why if facts.cancelled.verb else "there is no verb `cancel`"))
+    if facts.closing is not None:
+        closing = facts.closing
+        fine = closing.settled and closing.returned and not closing.raised and not closing.serves
+        why = (
+            "it serves nothing more"
+            if fine
+            else "it still serves"
+            if closing.serves
+            else "it breaks, or leaves a request behind"
+        )
+        found.append(Measured("close", fine, why))
+    if facts.beside is not None and not facts.beside.same and not facts.beside.apart:
+        fine = facts.beside.served and facts.beside.alive and not facts.beside.foreign
+        found.append(Measured("side_by_side", fine, "two deployments at a time"))
+    return found
+
+
+def differences(claims: Mapping[str, Any], found: tuple[Measured, ...]) -> tuple[Finding, ...]:
+    """Return a note for each claim that the adapter makes and that was measured otherwise."""
+    return tuple(
+        note(
+            "claims",
+            f"{one.name} = {_toml(value_of(claims, one.name))} is claimed, {_toml(one.value)} was measured: {one.why}",
+        )
+        for one in found
+        if one.name in claims and value_of(claims, one.name) != one.value
+    )
+
+
+def as_toml(claims: tuple[Measured, ...], name: str, version: str) -> str:
+    """Return the file. What is not promised stays in it as a comment, so that nothing is lost."""
+    lines = [f"{one.name} = {_toml(one.value)}  # {one.why}" for one in claims]
+    untried = UNTRIED.format(names=", ".join(OTHERS))
+    return "\n".join([HEAD.format(name=name, version=version).rstrip("\n"), *lines, untried])
+
+
+def _toml(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else f"{value:g}"

@@ -1,0 +1,211 @@
+"""How things end: rows, small batches, cancelled and late requests, a model that raises, a deployment that is closed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from batchproof.commands.adapter.answers import REFUSED, Ended
+from batchproof.commands.adapter.finding import Finding, ms, note, ok, unseen, wrong
+
+
+@dataclass(frozen=True)
+class Smallest:
+    """max_batch_size that were tried, with what `deploy` said (empty: it deployed), and the batches of a backlog with 1."""
+
+    tried: tuple[tuple[int, str], ...]
+    batches: tuple[int, ...] = ()
+
+    @property
+    def value(self) -> int | None:
+        """The smallest that deployed."""
+        return min((size for size, refused in self.tried if not refused), default=None)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Requests of three rows. error: why one was not answered. executions: (rows of each request) of a backlog of three."""
+
+    error: str = ""
+    executions: tuple[tuple[int, ...], ...] = ()
+    limit: int = 0
+
+    @property
+    def value(self) -> str:
+        """The value of the claim `rows`: empty if a request cannot have several."""
+        if self.error or not self.executions:
+            return ""
+        if sum(len(rows) for rows in self.executions) > 3:
+            return "split"
+        return "requests" if any(sum(rows) > self.limit for rows in self.executions) else "counted"
+
+
+@dataclass(frozen=True)
+class Cancelled:
+    """A queued request that was cancelled. executed: it still reached the model. ended: how its Future ended."""
+
+    verb: bool
+    executed: bool | None = None
+    ended: Ended | None = None
+
+
+@dataclass(frozen=True)
+class Expired:
+    """With a queue timeout: how a request ended that waited for longer (queue), and one whose model took longer (model)."""
+
+    unsupported: str = ""
+    queue: Ended | None = None
+    model: Ended | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A request whose batch raises, and the one after it."""
+
+    failed: Ended
+    following: Ended
+
+
+@dataclass(frozen=True)
+class Closing:
+    """A deployment that was closed while a request waited.
+
+    settled: the request got an answer or a refusal. returned: `close` did. serves: a request that was sent afterwards got an
+    answer.
+    """
+
+    settled: bool
+    returned: bool
+    serves: bool = False
+    raised: str = ""
+    took_ns: int = 0
+
+
+@dataclass(frozen=True)
+class Residue:
+    """What is left when everything was closed: processes (id and command), threads that keep Python alive, and others."""
+
+    processes: tuple[str, ...] = ()
+    threads: tuple[str, ...] = ()
+    daemons: int = 0
+
+
+def judge_smallest(found: Smallest) -> tuple[Finding, ...]:
+    """Judge which batches can be asked for."""
+    refused = [f"{size}: {why}" for size, why in found.tried if why]
+    if found.value is None:
+        return (note("smallest batch", f"none could be deployed ({'; '.join(refused)})", "deploy"),)
+    if found.value == 1 and found.batches and max(found.batches) > 1:
+        says = f"with max_batch_size = 1 a backlog leaves in {list(found.batches)}"
+        return (wrong("smallest batch", says, "deploy", "pass config.max_batch_size on, or raise Unsupported for 1"),)
+    if found.value == 1:
+        return (ok("smallest batch", "1 is accepted"),)
+    return (note("smallest batch", f"{found.value} ({'; '.join(refused)})", "deploy"),)
+
+
+def judge_rows(found: Rows) -> tuple[Finding, ...]:
+    """Tell how a request of several rows counts."""
+    if found.error:
+        return (note("rows", f"a request of 3 rows is not served: {found.error}"),)
+    says = {
+        "": "a request of 3 rows is answered",
+        "counted": "rows are counted",
+        "requests": "requests are counted, not rows",
+        "split": "the rows of a request are split over batches",
+    }
+    return (ok("rows", says[found.value]),)
+
+
+def judge_cancelled(found: Cancelled, *, claimed: bool) -> tuple[Finding, ...]:
+    """Judge whether `cancel` does something."""
+    if not found.verb:
+        return (note("cancel", "there is no `cancel`: rules about cancellation are not judged", "deploy"),)
+    if found.executed is None:
+        return (unseen("cancel", "it needs a backlog: `release`, `log` and `queued`"),)
+    if found.executed:
+        says, mend = "`cancel` does nothing: a cancelled request was executed", "cancel it where it is queued"
+        return (wrong("cancel", says, "cancel", mend) if claimed else note("cancel", says, "cancel", mend),)
+    if found.ended is None or not found.ended.answered:
+        mend = "settle the Future: Refused(Kind.CANCELLED, ...)"
+        return (wrong("cancel", "a cancelled request's Future is never settled", "cancel", mend),)
+    if found.ended.kind != "cancelled":
+        how = found.ended.error or "an answer"
+        return (
+            wrong("cancel", f"a cancelled request ended with {how}", "cancel", "refuse it: Refused(Kind.CANCELLED, ...)"),
+        )
+    return (ok("cancel", "a cancelled request does not reach the model"),)
+
+
+def judge_expired(found: Expired, *, claimed: bool) -> tuple[Finding, ...]:
+    """Judge what a queue timeout does."""
+    if found.unsupported:
+        return (note("timeout", f"`deploy` refuses a queue timeout: {found.unsupported}"),)
+    if found.queue is None or found.model is None:
+        return (unseen("timeout", "it needs a backlog: `release`, `log` and `queued`"),)
+    if found.queue.kind == "expired":
+        covers = "; a slow model counts too" if found.model.error else ""
+        return (ok("timeout", f"a request that waits for too long is refused{covers}"),)
+    how = found.queue.error or ("it was answered" if found.queue.answered else "it was never answered")
+    says = f"a request that waits for longer than the queue timeout is not refused as expired: {how}"
+    if claimed:
+        mend = "pass config.queue_timeout_ns on, and say Kind.EXPIRED for that error; or do not claim `queue_timeout`"
+        return (wrong("timeout", says, "submit" if found.queue.error else "deploy", mend),)
+    return (note("timeout", says, "deploy"),)
+
+
+def judge_failure(found: Failure) -> tuple[Finding, ...]:
+    """Judge what becomes of an error of the model."""
+    failed = found.failed
+    if failed.answered and failed.error and not failed.kind:
+        return (wrong("model's error", f"the Future raises {failed.error}, not Refused", "submit", REFUSED),)
+    if not failed.answered:
+        return (
+            note(
+                "model's error", "a request whose batch raises is never answered: the rules DB-FAIL-* judge that", "submit"
+            ),
+        )
+    if not failed.error:
+        mend = "if the stack returns errors as results, raise Refused(Kind.FAILED, ...) for them"
+        return (wrong("model's error", "a request whose batch raises gets an answer", "submit", mend),)
+    if failed.kind != "failed":
+        mend = "say Kind.FAILED for an error of the model"
+        return (wrong("model's error", f"an error of the model is refused as {failed.kind!r}", "submit", mend),)
+    if not found.following.answered or found.following.error:
+        how = found.following.error or "no answer"
+        return (note("model's error", f"refused as failed; the request after it got {how}: the rules DB-FAIL-* judge that"),)
+    return (ok("model's error", "refused as failed, and the next request is served"),)
+
+
+def judge_closing(found: Closing) -> tuple[Finding, ...]:
+    """Judge `close` while a request waits."""
+    if found.raised:
+        return (wrong("close", f"`close` raised {found.raised}", "close", "let it return, also when it is called twice"),)
+    if not found.returned:
+        return (wrong("close", "`close` has not returned after 10 s", "close", "end what it waits for, and limit the wait"),)
+    if not found.settled:
+        return (
+            note("close", "a request that waits when `close` is called is never answered: do not claim `close`", "close"),
+        )
+    if found.serves:
+        return (note("close", "the model still serves after `close`: do not claim `close`", "close"),)
+    return (ok("close", f"a waiting request is answered or refused; it takes {ms(found.took_ns)}"),)
+
+
+def judge_residue(found: Residue) -> tuple[Finding, ...]:
+    """Judge what is left."""
+    rows = []
+    if found.processes:
+        shown = ", ".join(found.processes[:3]) + (", ..." if len(found.processes) > 3 else "")
+        mend = (
+            "end every process that the stack starts, workers in sessions of their own included: `targets.kit` has a guard"
+        )
+        rows.append(wrong("left behind", f"{len(found.processes)} processes are left: {shown}", "finish", mend))
+    if found.threads:
+        mend = "join them in `close` or `finish`, or make them daemon threads: they keep Python from ending"
+        rows.append(wrong("left behind", f"threads are left: {', '.join(found.threads[:3])}", "finish", mend))
+    if rows:
+        return tuple(rows)
+    if found.daemons:
+        return (
+            note("left behind", f"no processes; {found.daemons} daemon or idle threads", "close", "end them in `close`"),
+        )
+    return (ok("left behind", "no processes and no threads"),)

@@ -1,0 +1,350 @@
+"""What is tried on a deployment. Each function drives a `Probe`, waits no longer than it must, and returns facts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from batchproof.commands.adapter.answers import Burst, First
+from batchproof.commands.adapter.backlog import VERBS, Backlog, Reading
+from batchproof.commands.adapter.caller import Hung
+from batchproof.commands.adapter.ending import Cancelled, Closing, Expired, Failure, Rows
+from batchproof.commands.adapter.finding import MS
+from batchproof.commands.adapter.parallel import Beside, Instances
+from batchproof.commands.adapter.probe import ANSWER_NS, SOON_NS, Probe, Track
+from batchproof.commands.adapter.timing import LONE_WORK_NS, Delayed, Waits
+
+FIRST_NS = 2 * ANSWER_NS  # a model's first answer may take longer
+FIRST_WORK_NS = 100 * MS
+BEHIND = 8
+WATCHED = 3  # of the requests behind the plug: `queued` is read after each
+CLOSE_NS = 10_000_000_000
+
+
+def first(probe: Probe) -> First:
+    """Send one request that works for a while."""
+    track = probe.send("r0", work_ns=FIRST_WORK_NS)
+    raised = track.ended().error if track.raised else ""
+    returned = "" if track.future is None or track.is_future else f"a {type(track.future).__name__}"
+    if not raised and not returned:
+        probe.settled(track, limit_ns=FIRST_NS)
+    return First(FIRST_WORK_NS, track.took_ns, raised, returned, track.ended(), track.model_ns())
+
+
+def burst(probe: Probe, count: int = 8) -> Burst:
+    """Send several requests at once."""
+    tracks = [probe.send(f"r{number}") for number in range(count)]
+    probe.settled(*tracks)
+    return Burst(tuple((track.request.name, track.ended()) for track in tracks))
+
+
+def _read(probe: Probe, expected: int) -> Reading:
+    """Wait until `queued()` says this, and still says it when asked again."""
+    sent_ns, said = probe.clock.now_ns(), probe.queued()
+
+    def exact() -> bool:
+        nonlocal said
+        said = probe.queued()
+        return said == expected
+
+    in_time = said == expected or probe.wait(exact)
+    took_ns = probe.clock.now_ns() - sent_ns
+    if in_time:
+        probe.pass_ns(5 * MS)
+        in_time = exact()
+    return Reading(expected, said, took_ns if in_time else None)
+
+
+def backlog(probe: Probe, size: int) -> Backlog:
+    """Hold a plug in the model, fill the queue behind it one by one, and release."""
+    missing = probe.lacks(*VERBS)
+    if "release" in missing:
+        return Backlog(size, missing)
+    gate, sees, counts = probe.gate(), "log" not in missing, "queued" not in missing
+    readings: list[Reading] = []
+    behind: list[Track] = []
+    accepted, hung, logged_ns, early, before = True, "", None, False, probe.queued() if counts else None
+    plug = probe.send("plug", gate=gate)
+    try:
+        if sees and probe.wait(lambda: probe.entered(plug) or plug.done()) and probe.entered(plug):
+            logged_ns = probe.clock.now_ns() - plug.sent_ns
+        elif not sees:
+            probe.pass_ns(200 * MS)
+        early = plug.done()
+        if not early:
+            readings += [_read(probe, 0)] if counts else []
+            for number in range(BEHIND):
+                behind.append(probe.send(f"b{number}"))
+                if not (accepted := behind[-1].took_ns is not None):
+                    break
+                if (
+                    counts
+                    and (number < WATCHED or number == BEHIND - 1)
+                    and all(one.took_ns is not None for one in readings)
+                ):
+                    readings.append(_read(probe, number + 1))
+            early = plug.done()
+    except Hung as verb:
+        hung = verb.verb
+    probe.release(gate)
+    opened = probe.settled(plug, limit_ns=SOON_NS)
+    probe.settled(*(track for track in behind if track.is_future))
+    after = _read(probe, 0) if counts and not hung and opened else None
+    late = False
+    if sees:
+        served = [track for track in (plug, *behind) if track.done() and not track.ended().error]
+        probe.wait(lambda: _all_entered(probe, served))
+        late = logged_ns is None and probe.entered(plug)
+        probe.read_log()
+    tracks = (plug, *behind)
+    return Backlog(
+        size,
+        missing,
+        before=before,
+        plug_logged_ns=logged_ns,
+        plug_late=late,
+        early=early,
+        opened=opened,
+        accepted=accepted,
+        hung=hung,
+        readings=tuple(readings),
+        after=after,
+        lines=_mine(probe, tracks),
+        odd=repr(probe.odd[0])[:200] if probe.odd else "",
+        serials=tuple((one.request.name, one.request.serial) for one in tracks),
+        answered=tuple(one.request.name for one in tracks if one.done() and not one.ended().error),
+    )
+
+
+def _mine(probe: Probe, tracks: tuple[Track, ...]) -> tuple[Mapping[str, Any], ...]:
+    """Return the log's lines about the entry of these requests."""
+    serials = {track.request.serial for track in tracks}
+    return tuple(line for line in probe.lines if serials & set(line.get("serials", ())))
+
+
+def _all_entered(probe: Probe, tracks: list[Track]) -> bool:
+    return sum(probe.entered(track) for track in tracks) == len(tracks)
+
+
+def held(probe: Probe, name: str = "plug", limit_ns: int = SOON_NS) -> tuple[Track, int]:
+    """Send a held request, and wait until it is in the model; return it and its gate."""
+    gate = probe.gate()
+    plug = probe.send(name, gate=gate)
+    probe.wait(lambda: probe.entered(plug), limit_ns)
+    return plug, gate
+
+
+@contextmanager
+def plugged(probe: Probe) -> Iterator[Track]:
+    """Keep the model busy with a held request; let it go at the end, whatever happens."""
+    plug, gate = held(probe)
+    try:
+        yield plug
+    finally:
+        probe.release(gate)
+        probe.settled(plug)
+
+
+def _queue(probe: Probe, *tracks: Track) -> None:
+    probe.wait(lambda: probe.queued() >= len(tracks))
+
+
+def executions(probe: Probe, tracks: list[Track]) -> tuple[tuple[int, ...], ...]:
+    """Return the rows of each execution that holds one of these requests, from the log."""
+    probe.wait(lambda: _all_entered(probe, tracks))
+    serials = {track.request.serial for track in tracks}
+    runs = [line for line in probe.lines if "enter_ns" in line and serials & set(line["serials"])]
+    return tuple(tuple(line["rows"]) for line in runs)
+
+
+def rows(probe: Probe, size: int, *, usable: bool) -> Rows:
+    """Send requests of three rows: one alone, and three behind a plug."""
+    lone = probe.send("rows", rows=3)
+    answered, ended = probe.settled(lone), lone.ended()
+    if not answered or ended.error or ended.troubles:
+        return Rows(ended.error or "".join(ended.troubles[:1]) or "it is never answered", limit=size)
+    if not usable:
+        return Rows(limit=size)
+    with plugged(probe):
+        behind = [probe.send(f"rows{number}", rows=3) for number in range(3)]
+        _queue(probe, *behind)
+    probe.settled(*behind)
+    return Rows("", executions(probe, behind), size)
+
+
+def cancelled(probe: Probe, *, usable: bool) -> Cancelled:
+    """Cancel one of two requests behind a plug."""
+    if probe.deployment.cancel is None or not usable:
+        return Cancelled(verb=probe.deployment.cancel is not None)
+    cancel = probe.deployment.cancel
+    with plugged(probe):
+        gone, kept = (probe.send(name) for name in ("gone", "kept"))
+        _queue(probe, gone, kept)
+        probe.call("cancel", lambda: cancel(gone.future))
+        probe.wait(lambda: gone.done() or probe.queued() < 2, SOON_NS // 4)
+    probe.settled(kept)
+    probe.settled(gone, limit_ns=SOON_NS)
+    probe.read_log()
+    return Cancelled(verb=True, executed=probe.entered(gone), ended=gone.ended())
+
+
+def waits(probe: Probe, delay_ns: int) -> Waits:
+    """Send lone requests, and bursts that need not wait; the least of several is what counts."""
+    lone = [_alone(probe, work_ns=LONE_WORK_NS) for _ in range(5)]
+    quickest = []
+    for _ in range(3):
+        tracks = [probe.send(f"f{number}") for number in range(8)]
+        probe.settled(*tracks)
+        quickest += sorted(_outside(tracks))[:1]
+    return Waits(delay_ns, LONE_WORK_NS, tuple(_outside(lone)), tuple(quickest))
+
+
+def _alone(probe: Probe, **payload: int) -> Track:
+    track = probe.send("lone", **payload)
+    probe.settled(track)
+    return track
+
+
+def _outside(tracks: list[Track]) -> list[int]:
+    return [spent for track in tracks if (spent := track.outside_ns()) is not None]
+
+
+def delayed(probe: Probe, delay_ns: int, *, usable: bool) -> Delayed:
+    """Send lone requests at several phases of the delay, and one that waits behind a busy model for longer than it."""
+    lone, forming = [], None
+    for number in range(4):
+        probe.pass_ns(delay_ns * (3 * number % 7) // 7)  # a loop that comes round each delay is met at four phases
+        track = probe.send("lone")
+        if number == 0 and probe.deployment.queued is not None:
+            probe.pass_ns(delay_ns // 2)
+            forming = None if track.done() else probe.queued()
+        probe.settled(track, limit_ns=max(SOON_NS // 2, 10 * delay_ns))
+        lone.append(track)
+        if not track.done():
+            break
+    silent = sum(not track.done() for track in lone)
+    found = Delayed(delay_ns, tuple(_outside(lone)), silent, forming)
+    if silent or not usable:
+        return found
+    with plugged(probe):
+        old = probe.send("old")
+        _queue(probe, old)
+        probe.pass_ns(3 * delay_ns)
+        new = probe.send("new")
+        _queue(probe, old, new)
+        released_ns = probe.clock.now_ns()
+    probe.settled(old, new)
+    model_ns, together = old.model_ns(), executions(probe, [old])
+    left = None if model_ns is None or old.answered_ns is None else old.answered_ns - released_ns - model_ns
+    return Delayed(delay_ns, found.lone_ns, 0, forming, left, any(len(batch) > 1 for batch in together))
+
+
+def instances(probe: Probe, *, usable: bool) -> Instances:
+    """Hold two instances at once, then see whether a free one serves what comes while the other is held."""
+    if not usable:
+        return Instances()
+    plugs = [held(probe, "plug0")]
+    for number in range(1, 4):
+        plugs.append(held(probe, f"plug{number}", SOON_NS if number == 3 else SOON_NS // 4))
+        if sum(probe.entered(plug) for plug, _ in plugs) > 1:
+            break
+    inside = [(plug, gate) for plug, gate in plugs if probe.entered(plug)]
+    serials = {plug.request.serial for plug, _ in inside}
+    named = [int(line["instance"]) for line in probe.lines if "enter_ns" in line and serials & set(line["serials"])]
+    shared = None
+    if len(inside) > 1:
+        for plug, gate in plugs:
+            if plug is not inside[0][0]:
+                probe.release(gate)
+        probe.settled(*(plug for plug, _ in inside[1:]))
+        others = []
+        for number in range(4):
+            others.append(probe.send(f"o{number}"))
+            probe.settled(others[-1], limit_ns=SOON_NS // 4)
+        shared = all(other.done() for other in others)
+    for _, gate in plugs:
+        probe.release(gate)
+    probe.settled(*(plug for plug, _ in plugs))
+    return Instances("", len(plugs), tuple(named), len(inside) > 1, shared)
+
+
+def expired(probe: Probe, timeout_ns: int, *, usable: bool) -> Expired:
+    """Let one request wait for longer than the queue timeout, and another one's model take longer."""
+    if not usable:
+        return Expired()
+    slow = _alone(probe, work_ns=2 * timeout_ns)
+    with plugged(probe):
+        late = probe.send("late")
+        probe.pass_ns(3 * timeout_ns)
+    probe.settled(late)
+    return Expired("", late.ended(), slow.ended())
+
+
+def failure(probe: Probe) -> Failure:
+    """Let the model raise, and send another request."""
+    failed = probe.send("fails", fail=True)
+    probe.settled(failed)
+    following = probe.send("next")
+    probe.settled(following)
+    return Failure(failed.ended(), following.ended())
+
+
+def beside(one: Probe, other: Probe, *, usable: bool) -> Beside:
+    """Hold a request in one deployment, and send one to the other."""
+    if one.deployment.inner is other.deployment.inner:
+        return Beside(same=True)
+    with plugged(one) if usable else nullcontext() as plug:
+        beside = other.send("beside")
+        served = other.settled(beside) and not beside.ended().error
+    again = one.send("again")
+    first = [track for track in (plug, again) if track is not None]
+    alive = one.settled(*first) and not any(track.ended().error for track in first)
+    other.read_log()
+    one.read_log()
+    mine = {serial for line in one.lines for serial in line.get("serials", ())}
+    foreign = sum(bool(mine & set(line.get("serials", ()))) for line in other.lines)
+    return Beside(served=served, foreign=foreign, alive=alive)
+
+
+def closing(probe: Probe, *, usable: bool) -> Closing:
+    """Close a deployment while a request waits behind a plug, then let the plug go."""
+    plug, gate = held(probe) if usable else (None, 0)
+    waiting = probe.send("waiting") if usable else None
+    if waiting is not None:
+        _queue(probe, waiting)
+    began_ns = probe.clock.now_ns()
+    tracks = [track for track in (plug, waiting) if track is not None]
+    raised: list[str] = []
+
+    def close() -> None:
+        try:
+            probe.deployment.close()
+        except Exception as error:
+            raised.append(f"{type(error).__name__}: {error}")
+
+    closed = _in_thread(close, alone=not probe.deployment.simulated)
+    if tracks:
+        probe.release(gate)
+    settled = probe.settled(*tracks)
+    returned = probe.wait(closed, CLOSE_NS)
+    took_ns = probe.clock.now_ns() - began_ns
+    return Closing(settled, returned, returned and _serves(probe), raised[0] if raised else "", took_ns)
+
+
+def _in_thread(function: Callable[[], None], *, alone: bool) -> Callable[[], bool]:
+    """Call it, in a thread because a target may return only when all is served; return whether it has returned."""
+    if not alone:
+        function()
+        return lambda: True
+    thread = threading.Thread(target=function, name="batchproof-close", daemon=True)
+    thread.start()
+    thread.join(0.05)
+    return lambda: not thread.is_alive()
+
+
+def _serves(probe: Probe) -> bool:
+    """Return whether a request that is sent after `close` gets an answer."""
+    late = probe.send("late")
+    return probe.settled(late, limit_ns=SOON_NS // 2) and not late.ended().error

@@ -1,0 +1,38 @@
+"""All that was seen of one adapter; None: it was not tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from batchproof.commands.adapter.answers import Burst, First
+from batchproof.commands.adapter.backlog import Backlog
+from batchproof.commands.adapter.ending import Cancelled, Closing, Expired, Failure, Residue, Rows, Smallest
+from batchproof.commands.adapter.parallel import Beside, Instances
+from batchproof.commands.adapter.timing import Delayed, Waits
+
+
+@dataclass(frozen=True)
+class Facts:
+    """By experiment. no_delay: why `deploy` refused a queue delay. tiny: as `waits`, with a small delay."""
+
+    first: First | None = None
+    burst: Burst | None = None
+    backlog: Backlog | None = None
+    cancelled: Cancelled | None = None
+    rows: Rows | None = None
+    waits: Waits | None = None
+    tiny: Waits | None = None
+    no_delay: str = ""
+    delayed: Delayed | None = None
+    instances: Instances | None = None
+    beside: Beside | None = None
+    smallest: Smallest | None = None
+    expired: Expired | None = None
+    failure: Failure | None = None
+    closing: Closing | None = None
+    residue: Residue | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether a queue can be filled behind a plug."""
+        return self.backlog is not None and self.backlog.usable

@@ -1,0 +1,118 @@
+"""The queue delay: whether 0 is none at all, whether a delay is kept, and from when it counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from batchproof.commands.adapter.finding import MS, Finding, ms, note, ok, unseen, wrong
+
+DELAY_UNIT = "pass config.max_queue_delay_ns on, in the stack's unit: it is in nanoseconds"
+FACTOR = 3  # a wait of more than this many times the cheapest one, and of more than a tenth of the model's time, is a delay
+KEPT = 0.9  # of the delay: less is not the whole of it
+ANCHORS = {
+    "oldest-enqueue": "from the time at which the request was queued",
+    "first-dequeue": "from the time at which a worker takes the first request",
+    "loop-entry": "from the time at which the worker begins to look",
+}
+
+
+@dataclass(frozen=True)
+class Waits:
+    """What lone requests, and the quickest of each burst, spent outside the model, in nanoseconds; the model's own time."""
+
+    delay_ns: int
+    model_ns: int
+    lone_ns: tuple[int, ...]
+    burst_ns: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Delayed:
+    """A deployment with a queue delay.
+
+    lone_ns: what lone requests waited, sent at several phases. unanswered: so many of them were never answered in time.
+    forming: `queued()` while a lone request waited for company. after_busy_ns: what a request still waited after the release
+    of a plug that had been in the model for longer than the delay; None if that could not be tried. grew: whether a request
+    that came when the delay was over, while the model was still busy, was in the same batch.
+    """
+
+    delay_ns: int
+    lone_ns: tuple[int, ...]
+    unanswered: int = 0
+    forming: int | None = None
+    after_busy_ns: int | None = None
+    grew: bool | None = None
+
+
+def is_none(waits: Waits) -> bool:
+    """Return whether a lone request does not wait. The least of several is compared, because noise only adds."""
+    least = min(waits.lone_ns)
+    return least <= max(FACTOR * min(waits.burst_ns), waits.model_ns // 10)
+
+
+def kept(delayed: Delayed, plain: Waits) -> bool:
+    """Return whether a lone request waits for longer with the delay than without."""
+    return bool(delayed.lone_ns) and max(delayed.lone_ns) - min(plain.lone_ns) >= delayed.delay_ns // 2
+
+
+def anchor(delayed: Delayed) -> str:
+    """Return from when the delay counts, as far as it shows; empty if it does not."""
+    if delayed.after_busy_ns is None or not delayed.lone_ns:
+        return ""
+    if delayed.after_busy_ns < delayed.delay_ns // 2:
+        return "oldest-enqueue"
+    whole = min(delayed.lone_ns) >= KEPT * delayed.delay_ns
+    return "first-dequeue" if whole else "loop-entry"
+
+
+def judge_none(waits: Waits) -> tuple[Finding, ...]:
+    """Judge a deployment with the least delay."""
+    if not waits.lone_ns or not waits.burst_ns:
+        return (unseen("delay 0", "no lone request was answered"),)
+    lone, burst = ms(min(waits.lone_ns)), ms(min(waits.burst_ns))
+    says = f"a lone request spends {lone} outside the model, the quickest of a burst {burst}"
+    if waits.delay_ns:
+        return (note("delay 0", f"a delay of 0 cannot be had; with {ms(waits.delay_ns)} {says}"),)
+    return (ok("delay 0", says) if is_none(waits) else note("delay 0", f"0 is not 0: {says}", "deploy", DELAY_UNIT),)
+
+
+def judge_delay(delayed: Delayed, plain: Waits, *, claimed: bool) -> tuple[Finding, ...]:
+    """Judge a deployment with a delay against one without."""
+    asked = ms(delayed.delay_ns)
+    if delayed.unanswered or any(wait > 5 * delayed.delay_ns for wait in delayed.lone_ns):
+        waited = "for longer than 1 s" if delayed.unanswered else ms(max(delayed.lone_ns))
+        return (
+            wrong(
+                "delay", f"with a delay of {asked} a lone request waits {waited}: is the unit right?", "deploy", DELAY_UNIT
+            ),
+        )
+    if not delayed.lone_ns or not plain.lone_ns:
+        return (unseen("delay", "no lone request was answered"),)
+    if not kept(delayed, plain):
+        says = f"a delay of {asked} changes nothing: a lone request waits {ms(max(delayed.lone_ns))}"
+        mend = f"{DELAY_UNIT}, or do not claim `delay`"
+        return (wrong("delay", says, "deploy", mend) if claimed else note("delay", says, "deploy", DELAY_UNIT),)
+    waits = f"{ms(min(delayed.lone_ns))} to {ms(max(delayed.lone_ns))}"
+    return (ok("delay", f"with a delay of {asked} lone requests wait {waits}"), *_forming(delayed), *_anchor(delayed))
+
+
+def _forming(delayed: Delayed) -> tuple[Finding, ...]:
+    if delayed.forming is None:
+        return ()
+    if delayed.forming == 1:
+        return (ok("queue, forming", "`queued()` counts a request whose batch is being formed"),)
+    says = f"`queued()` is {delayed.forming} while the batch of one request is being formed"
+    return (note("queue, forming", says, "queued", "count until the request enters the model, if the stack lets you"),)
+
+
+def _anchor(delayed: Delayed) -> tuple[Finding, ...]:
+    name = anchor(delayed)
+    if not name or delayed.after_busy_ns is None:
+        return (unseen("delay anchor", "it needs a backlog: `release`, `log` and `queued`"),)
+    says = f"{name}, roughly: {ANCHORS[name]} ({ms(max(0, delayed.after_busy_ns))} left after a busy model)"
+    grew = {True: "a batch takes in newcomers while the model is busy", False: "a batch is closed while the model is busy"}
+    late = (ok("late binding", grew[delayed.grew]),) if delayed.grew is not None else ()
+    return (ok("delay anchor", says), *late)
+
+
+LONE_WORK_NS = 20 * MS

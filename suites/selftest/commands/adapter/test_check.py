@@ -1,0 +1,199 @@
+"""`batchproof adapter check` under test: right adapters are clean, and a wrong one is told which line to mend."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import os
+import signal
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from batchproof.commands.adapter import residue
+from batchproof.commands.adapter.check import Examined, examine
+from batchproof.commands.adapter.claims import measured
+from batchproof.commands.new.adapter import new_adapter
+from batchproof.suites.selftest.commands.adapter import wrong_adapters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What an adapter leaves open is closed when it is collected, and Python says so.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+HERE = wrong_adapters.__name__
+FILE = Path(wrong_adapters.__file__)
+# The adapter, and what is found: the check, and a part of what it says.
+WRONG = {
+    "NoInfo": ("info", "`info` is a dict"),
+    "OldClaims": ("claims", "the claim 'zero_delay' is off or default, not 0"),
+    "RefusesAll": ("deploy", "refuses every configuration"),
+    "Raises": ("submit", "raised ConnectionError: no connection"),
+    "ReturnsTheAnswer": ("submit", "returned a str, not a Future"),
+    "Blocks": ("submit", "it waited for the answer"),
+    "Silent": ("answer", "was never answered"),
+    "Fails": ("answer", "ended with Refused(LOST): connection reset"),
+    "FailsWithItsOwn": ("answer", "ended with KeyError: 'outputs'"),
+    "Floats": ("answer", "Response.echo has the type float64, not int64"),
+    "SmallIntegers": ("answer", "Response.info has the type int32, not int64"),
+    "Flat": ("answer", "Response.echo has the shape (11,), not (1, 11)"),
+    "Pairs": ("answer", "the Future gives a tuple, not a Response"),
+    "OldWitness": ("answer", "its version is 1, not"),
+    "Mixed": ("own answer", "belongs to another request"),
+    "LosesTheWork": ("answer", "the model was asked to work for 100 ms, and took 0.0 ms"),
+    "LosesTheGate": ("gate", "answered before `release` was called"),
+    "ReleasesNothing": ("gate", "not answered after `release`"),
+    "LogAgain": ("log", "has more than one line for its entry"),
+    "LogLate": ("log", "only seen in the log when it is over"),
+    "LogEmpty": ("log", "never shows the request that is in the model"),
+    "LogTwice": ("log", "plug is in more than one execution"),
+    "LogText": ("log", "cannot be read"),
+    "LogRaises": ("gate", "`log` raised IndexError"),
+    "QueueEmpty": ("queue", "`queued()` is 0 with 1 behind a request in the model"),
+    "QueueWithModel": ("queue", "`queued()` is 1 with only a request in the model"),
+    "QueueNeverLess": ("queue", "`queued()` is 8 after all were answered"),
+    "QueueHangs": ("busy model", "`queued` does not return while the model is busy"),
+    "AcceptsWhenIdle": ("busy model", "`submit` does not return while the model is busy"),
+    "CancelsNothing": ("cancel", "a cancelled request was executed"),
+    "CancelsSilently": ("cancel", "Future is never settled"),
+    "CancelRaises": ("cancel", "`cancel` raised NotImplementedError"),
+    "FailsAsOther": ("model's error", "refused as 'other'"),
+    "FailsAsItself": ("model's error", "raises OSError: status 500, not Refused"),
+    "FailureIsAnAnswer": ("model's error", "gets an answer"),
+    "ExpiresAsOther": ("timeout", "Refused(OTHER): no"),
+    "IgnoresTimeout": ("timeout", "it was answered"),
+    "IgnoresSize": ("batches", "a backlog of 8 leaves in [8], with max_batch_size 4"),
+    "IgnoresOne": ("smallest batch", "with max_batch_size = 1 a backlog leaves in [2, 2, 2, 2]"),
+    "IgnoresInstances": ("instances", "only one of 4 held requests is in the model"),
+    "OneNumber": ("instances", "two executions at once call themselves instance 0"),
+    "IgnoresDelay": ("delay", "a delay of 150 ms changes nothing"),
+    "WrongUnit": ("delay", "is the unit right?"),
+    "RefusesOne": ("deploy", "raised ValueError: max_batch_size must be more than 1"),
+    "OneFolder": ("side by side", "shows requests that were sent to another"),
+    "OneAtATime": ("side by side", "the first is dead after the second"),
+    "CloseRaises": ("close", "`close` raised ProcessLookupError"),
+    "LeavesAProcess": ("left behind", "processes are left: "),
+    "LeavesAThread": ("left behind", "threads are left: heartbeat"),
+}
+
+
+@pytest.fixture(autouse=True)
+def tidy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Wait less for what ends by itself, and end what the wrong adapters leave."""
+    monkeypatch.setattr(residue, "GRACE_S", 0.3)
+    wrong_adapters._LeavesAThread.go_on.clear()
+    yield
+    wrong_adapters._LeavesAThread.go_on.set()
+    gc.collect()
+
+
+def line_to_mend(name: str) -> str:
+    """Return `file:line` of the mark in the class of this name."""
+    inner = getattr(wrong_adapters, f"_{name}", None) or getattr(wrong_adapters, name)
+    lines, first = inspect.getsourcelines(inner)
+    (marked,) = (first + number for number, line in enumerate(lines) if line.rstrip().endswith("# <- here"))
+    return f"{FILE.name}:{marked}"
+
+
+def told(examined: Examined) -> list[tuple[str, str, str]]:
+    """Return what is to be mended: check, what it says, and where."""
+    return [(finding.check, finding.says, str(where)) for finding, where in examined.wrong]
+
+
+def claimed(examined: Examined) -> dict[str, object]:
+    """Return the measured claims."""
+    return {one.name: one.value for one in measured(examined.facts)}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_adapter_is_told_its_line(name: str) -> None:
+    """One thing is wrong, one thing is said about it, and the line is the one to mend."""
+    examined = examine(f"{HERE}:{name}")
+    assert examined.facts.residue is not None
+    for process in examined.facts.residue.processes:
+        os.kill(int(process.partition(" ")[0]), signal.SIGKILL)
+
+    check, says = WRONG[name]
+    assert [one[0] for one in told(examined)] == [check], told(examined)
+    assert says in told(examined)[0][1]
+    assert told(examined)[0][2].endswith(line_to_mend(name))
+
+
+def test_every_check_has_a_wrong_adapter() -> None:
+    """No check is there that cannot fail, but for those that only tell."""
+    examined = examine(f"{HERE}:Right")
+
+    told_only = {"rows", "delay 0", "delay anchor", "late binding", "queue, forming"}
+    assert {finding.check for finding, _ in examined.findings} - {check for check, _ in WRONG.values()} == told_only
+
+
+@pytest.mark.parametrize("target", [f"{HERE}:Right", "virtual", "reference", f"{HERE}:Itself"])
+def test_a_right_adapter_is_clean(target: str) -> None:
+    """Nothing is to be mended, and what is measured is what is known of the reference batcher."""
+    examined = examine(target)
+
+    assert told(examined) == []
+    assert claimed(examined) | {"close": True, "side_by_side": True} == {
+        "delay": True, "delay_anchor": "oldest-enqueue", "zero_delay": "off", "batches_without_delay": True,
+        "late_binding": True, "smallest_batch": 1, "rows": "counted", "instances": True, "queue": "shared",
+        "queue_timeout": True, "timeout_covers": "queue", "cancel": True, "close": True, "side_by_side": True,
+    }
+
+
+def test_the_skeleton_is_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `batchproof new adapter` writes has nothing to mend; its claims are measured as it makes them."""
+    new_adapter("fresh", tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    examined = examine("fresh_adapter:Fresh")
+
+    assert told(examined) == []
+    assert claimed(examined)["delay_anchor"] == "first-dequeue"
+    assert (claimed(examined)["rows"], claimed(examined)["close"], claimed(examined)["cancel"]) == ("requests", False, False)
+
+
+@pytest.mark.skipif(find_spec("litserve") is None, reason="LitServe is not installed")
+def test_litserve_is_clean() -> None:
+    """A real server has nothing to mend, and no process of it is left."""
+    examined = examine("litserve")
+
+    assert told(examined) == []
+    assert claimed(examined)["delay_anchor"] == "loop-entry"
+
+
+@pytest.mark.parametrize(
+    ("name", "some"),
+    [
+        ("ZeroIsTheDefault", {"zero_delay": "default"}),
+        ("NeedsADelay", {"smallest_delay_ms": 1, "smallest_batch": 2}),
+        ("NoDelay", {"delay": False}),
+        ("IgnoresDelay", {"delay": False}),
+        ("IgnoresInstances", {"instances": False}),
+        ("CancelsNothing", {"cancel": False}),
+        ("NoVerbs", {"cancel": False}),
+        ("OneAtATime", {"side_by_side": False}),
+    ],
+)
+def test_what_a_stack_cannot_have_is_measured(name: str, some: dict[str, object]) -> None:
+    """The claim has the value that the adapter has."""
+    assert claimed(examine(f"{HERE}:{name}")).items() >= some.items()
+
+
+def test_a_claim_that_was_measured_otherwise_is_noted() -> None:
+    """Both values are said, and nothing has to be mended: the documentation decides."""
+    says = [finding.says for finding, _ in examine(f"{HERE}:OtherAnchor").findings if finding.check == "claims"]
+
+    assert [one.partition(":")[0] for one in says] == [
+        'delay_anchor = "first-dequeue" is claimed, "oldest-enqueue" was measured'
+    ]
+
+
+@pytest.mark.parametrize("name", ["ZeroIsTheDefault", "NeedsADelay", "NoDelay", "NoVerbs"])
+def test_what_a_stack_cannot_have_is_nothing_to_mend(name: str) -> None:
+    """It is noted."""
+    examined = examine(f"{HERE}:{name}")
+
+    assert told(examined) == []
+    assert "note" in {finding.level.value for finding, _ in examined.findings}
