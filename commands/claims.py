@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterator
 
 from batchproof.exit_status import ExitStatus
 from batchproof.fixtures.judging.catalogue import rules
-from batchproof.reports.wording import listed, table
+from batchproof.reports.wording import ids_in_words, table
 from batchproof.targets.claims import CLAIMS, Claim
 
 HEAD = """\
@@ -29,7 +28,7 @@ def print_claims() -> ExitStatus:
 def markdown() -> str:
     """Return the page: one line for each claim, then the rules that need it."""
     lines = [[f"`{one.name}`", one.choices, " ".join(filter(None, (one.says, one.changes)))] for one in CLAIMS.values()]
-    needing = [[f"`{need}`", _ids(ids)] for one in CLAIMS.values() for need, ids in _needing(one)]
+    needing = [[f"`{need}`", ids_in_words(ids)] for one in CLAIMS.values() for need, ids in _needing(one)]
     meaning, needed = table(("claim", "values", "what it says"), lines), table(("need", "rules"), needing)
     return f"{HEAD}\n{meaning}\n\n## What rules need\n\n{needed}"
 
@@ -39,14 +38,3 @@ def _needing(claim: Claim) -> Iterator[tuple[str, list[str]]]:
     pairs = [(need, rule.id) for rule in rules().values() for need in rule.needs if need.partition("=")[0] == claim.name]
     for need in dict.fromkeys(need for need, _ in pairs):
         yield need.replace("|", " or "), [rule for one, rule in pairs if one == need]
-
-
-def _ids(ids: Iterable[str]) -> str:
-    """Return `DB-SIZE-003 to 007 and DB-ORDER-007`."""
-    split = [(area, int(number)) for area, _, number in (one.rpartition("-") for one in ids)]
-    runs = [list(run) for _, run in groupby(enumerate(split), key=lambda pair: (pair[1][0], pair[1][1] - pair[0]))]
-    words = []
-    for run in runs:
-        (_, (area, first)), (_, (_, last)) = run[0], run[-1]
-        words.append(f"{area}-{first:03}" + (f" to {last:03}" if last > first else ""))
-    return listed(words)

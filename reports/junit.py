@@ -58,7 +58,7 @@ def _case(suite: ET.Element, report: Report, result: Line) -> None:
     match result["verdict"]:
         case "PASS" | "OBSERVED":
             return
-        case "SKIPPED" | "NOT_OBSERVABLE" as verdict:
+        case "SKIPPED" | "UNSUPPORTED" | "NOT_OBSERVABLE" as verdict:
             ET.SubElement(case, "skipped", message=line(result["reason"] or verdict), type=verdict)
         case "KNOWN":
             why = f"KNOWN: {result['reason'] or result['actual']} {result['link']}"

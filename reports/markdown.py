@@ -12,6 +12,7 @@ from batchproof.reports.headline import headline, scope
 from batchproof.reports.wording import cell, count, fenced, link, number, table
 
 BAD = ("FAIL", "ERROR", "INCONCLUSIVE")  # in the order in which a person wants to read them
+NOT_JUDGED = ("UNSUPPORTED", "SKIPPED", "NOT_OBSERVABLE")
 
 
 _Row = tuple[str, ...]
@@ -28,7 +29,7 @@ def to_markdown(report: Report) -> str:
         *_section("Failures", _failures(report)),
         *_section("Known issues", _known(report)),
         *_section("Observed", _rows_of(report, ("OBSERVED",), ("rule", "title", "observed"), _observed)),
-        *_section("Not judged", _rows_of(report, ("SKIPPED", "NOT_OBSERVABLE"), ("rule", "verdict", "reason"), _not_judged)),
+        *_section("Not judged", _rows_of(report, NOT_JUDGED, ("rule", "verdict", "reason"), _not_judged)),
         *_section("Would fail if it were claimed", _unclaimed(report)),
         *_section("Measures", _measures(report)),
         *_section("How it was run", [_run(report)]),

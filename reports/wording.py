@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 LIMIT = 500  # characters of a message from outside; a server's stack trace would bury the number that matters
 _LINES = 10
@@ -85,6 +86,17 @@ def listed(words: Sequence[str]) -> str:
     """Return `a`, `a and b` or `a, b and c`."""
     *head, last = words
     return f"{', '.join(head)} and {last}" if head else last
+
+
+def ids_in_words(ids: Iterable[str]) -> str:
+    """Return ids of rules for people to read: `DB-SIZE-003 to 007 and DB-ORDER-007`."""
+    split = [(area, int(number)) for area, _, number in (one.rpartition("-") for one in ids)]
+    runs = [list(run) for _, run in groupby(enumerate(split), key=lambda pair: (pair[1][0], pair[1][1] - pair[0]))]
+    words = []
+    for run in runs:
+        (_, (area, first)), (_, (_, last)) = run[0], run[-1]
+        words.append(f"{area}-{first:03}" + (f" to {last:03}" if last > first else ""))
+    return listed(words)
 
 
 def duration(ns: int) -> str:

@@ -75,24 +75,28 @@ _TABLE = (
         "a queue delay of 0",
         least=0,
         whole=False,
+        changes="Rules that would deploy a shorter delay deploy this one.",
     ),
     Claim(
         "zero_delay",
         "A configured delay of 0 means no delay (`off`), or the stack's own default (`default`).",
         "a delay of 0 that means none",
         ("off", "default"),
+        changes="With `default`, the smallest delay above 0 is deployed instead of 0.",
     ),
     Claim(
         "batches_without_delay",
         "A backlog leaves in batches although the queue delay is 0.",
         "batches without a queue delay",
         (True, False),
+        changes="If false, rules with several requests at once deploy the smallest delay above 0.",
     ),
     Claim(
         "smallest_batch",
         "The smallest max_batch_size that can be set.",
         "a batch of one",
         least=1,
+        changes="Rules that would deploy a smaller limit deploy this one.",
     ),
     Claim(
         "late_binding",

@@ -75,7 +75,11 @@ class Refused(Exception):
 
 
 class Unsupported(Exception):
-    """Raised by `deploy`: the target cannot be configured like this; `capability` names what it lacks."""
+    """Raised by `deploy`: the target cannot be configured like this.
+
+    capability: what it lacks, by the name of the claim (`delay`), by the field of the configuration whose value it cannot
+    have (`max_batch_size`), or in words that follow "without" (`a queue delay of more than 30 s`).
+    """
 
     def __init__(self, capability: str) -> None:
         super().__init__(capability)

@@ -5,7 +5,6 @@ import pytest
 from batchproof.fixtures.driving.script import MS, Close, Entered, Queued, Release, Send, arrivals, gated
 from batchproof.reference_batcher import BatcherConfig
 
-MIXED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=5 * MS)
 FOUR = BatcherConfig(max_batch_size=4)
 FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, queue_timeout_ns=60_000 * MS)
 TWO_INSTANCES = BatcherConfig(max_batch_size=4, instances=2)
@@ -14,7 +13,7 @@ TWO_INSTANCES = BatcherConfig(max_batch_size=4, instances=2)
 @pytest.mark.rule("DB-LIVE-001")
 def test_all_settled(drive, judge, seed):
     """Every accepted request is answered or refused"""
-    judge(drive(MIXED, arrivals(seed(), count=60, mean_gap_ns=2 * MS, work_ns=10 * MS, fail_share=0.1)))
+    judge(drive(FOUR, arrivals(seed(), count=60, mean_gap_ns=2 * MS, work_ns=10 * MS, fail_share=0.1)))
 
 
 @pytest.mark.rule("DB-LIVE-002")

@@ -5,7 +5,7 @@ import pytest
 from batchproof.fixtures.driving.script import MS, Send, arrivals, gated
 from batchproof.reference_batcher import BatcherConfig
 
-EIGHT = BatcherConfig(max_batch_size=8, max_queue_delay_ns=5 * MS)
+EIGHT = BatcherConfig(max_batch_size=8)
 
 
 @pytest.mark.rule("DB-RESULT-001")

@@ -47,6 +47,14 @@ def test_junit_says_what_is_not_claimed_but_known() -> None:
     assert (told, [skip.get("message") for skip in root.iter("skipped")]) == (["fail"], [reason])
 
 
+@pytest.mark.parametrize("verdict", ["SKIPPED", "UNSUPPORTED", "NOT_OBSERVABLE", "KNOWN"])
+def test_what_was_not_judged_is_skipped_in_junit(verdict: str) -> None:
+    """Each word is kept as the type, so that a reader can tell them apart."""
+    root = parsed(to_junit(one(verdict=verdict, reason="no")))
+
+    assert [skip.get("type") for skip in root.iter("skipped")] == [verdict]
+
+
 def test_junit_survives_hostile_text() -> None:
     """Control characters that XML forbids are removed, and markup is text."""
     report = one(verdict="FAIL", actual=f"{HOSTILE}\x00\x0b\ufffe\ud800", title=HOSTILE)
@@ -66,7 +74,7 @@ def test_summary_has_its_parts_in_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("told", ["fail", ""], ids=["told", "not told"])
-@pytest.mark.parametrize("verdict", ["SKIPPED", "KNOWN", "OBSERVED", "FAIL"])
+@pytest.mark.parametrize("verdict", ["SKIPPED", "UNSUPPORTED", "KNOWN", "OBSERVED", "FAIL"])
 def test_summary_escapes_hostile_text(verdict: str, told: str) -> None:
     """Nothing that a target says becomes HTML, a column, code or a link, and no control character reaches a terminal."""
     fields = dict.fromkeys(("title", "reason", "actual", "link"), HOSTILE)

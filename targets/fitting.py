@@ -1,0 +1,76 @@
+"""Configurations that fit: the smallest size and delay that a stack can have, by what it claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import ceil
+from typing import Any
+
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.claims import noun_of, unmet, value_of
+
+MS = 1_000_000
+US = 1_000
+SHORT_NS = 10 * MS  # the shortest delay where a stack can have any: time enough to gather what is queued
+
+
+def fitted(config: BatcherConfig, claims: Mapping[str, Any], *, crowded: bool = False) -> BatcherConfig:
+    """Return the configuration with the smallest size and delay that there are, where it has smaller ones.
+
+    crowded: several requests wait at the same time, and should form batches. A delay of 0 stays 0 for a stack that cannot be
+    told a delay at all: there is nothing to set.
+    """
+    delay_ns = _delay_ns(config.max_queue_delay_ns, claims)
+    if crowded and not delay_ns and value_of(claims, "delay") and not value_of(claims, "batches_without_delay"):
+        delay_ns = _shortest_ns(claims)
+    size = max(config.max_batch_size, value_of(claims, "smallest_batch"))
+    return replace(config, max_batch_size=size, max_queue_delay_ns=delay_ns)
+
+
+def deployable(config: BatcherConfig, claims: Mapping[str, Any]) -> str:
+    """Return the value of this configuration that the stack cannot have, in words; empty if it can have them all.
+
+    What is not promised, such as a queue delay where `delay` is not claimed, may be there all the same: `deploy` knows.
+    """
+    if feature := unmet(claims, config.features()):
+        return noun_of(feature)
+    if config.max_batch_size < value_of(claims, "smallest_batch"):
+        return size_words(config.max_batch_size)
+    if config.max_queue_delay_ns != _delay_ns(config.max_queue_delay_ns, claims):
+        return delay_words(config.max_queue_delay_ns)
+    return ""
+
+
+def size_words(size: int) -> str:
+    """Return a size limit as a stack lacks it: `a max_batch_size of 4`."""
+    return "a batch of one" if size == 1 else f"a max_batch_size of {size}"
+
+
+def delay_words(ns: int) -> str:
+    """Return a delay as a stack lacks it: `a queue delay of 1 ms`."""
+    for unit, size in (("h", 3_600_000 * MS), ("s", 1_000 * MS), ("ms", MS)):
+        if ns >= size and ns % size == 0:
+            return f"a queue delay of {ns // size} {unit}"
+    return f"a queue delay of {ns / MS:g} ms" if ns else "a queue delay of 0"
+
+
+def _delay_ns(delay_ns: int, claims: Mapping[str, Any]) -> int:
+    """Return the smallest delay that can be had and that is not below this one."""
+    if not value_of(claims, "delay"):
+        return delay_ns
+    if delay_ns:
+        return max(delay_ns, _smallest_ns(claims))
+    none = not _smallest_ns(claims) and value_of(claims, "zero_delay") == "off"
+    return 0 if none else _shortest_ns(claims)
+
+
+def _smallest_ns(claims: Mapping[str, Any]) -> int:
+    """Return what is claimed as the smallest delay, in whole microseconds."""
+    smallest_ms: float = value_of(claims, "smallest_delay_ms")
+    return ceil(smallest_ms * MS / US) * US
+
+
+def _shortest_ns(claims: Mapping[str, Any]) -> int:
+    """Return the smallest delay that is not 0."""
+    return _smallest_ns(claims) or SHORT_NS
