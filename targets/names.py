@@ -22,7 +22,13 @@ BUILT_IN = {
     "triton": "batchproof.targets.triton.embedded:embedded_triton",
     "triton-docker": "batchproof.targets.triton.container:docker_triton",
     "litserve": "batchproof.targets.litserve:LitServeTarget",
+    "async-batcher": "batchproof.targets.stacks.async_batcher:AsyncBatcherTarget",
+    "batched": "batchproof.targets.stacks.batched:BatchedTarget",
+    "batched-aio": "batchproof.targets.stacks.batched:AsyncBatchedTarget",
 }
+EXTRAS = {  # the extra that brings a module
+    "torch": "reference", "pytriton": "triton", "litserve": "litserve", "async_batcher": "peers", "batched": "peers",
+}  # fmt: skip
 SCHEMES = {
     "grpc": "batchproof.targets.triton.target:running_triton",
     "http": "batchproof.targets.triton.target:running_triton",
@@ -69,7 +75,7 @@ def _load(path: str, spec: str) -> Callable[..., Any]:
     except ModuleNotFoundError as error:
         if error.name and module.startswith(error.name):
             raise UnknownTarget(f"--target {spec}: there is no module '{error.name}' to import") from None
-        extra = {"torch": "reference", "pytriton": "triton", "litserve": "litserve"}.get(error.name or "")
+        extra = EXTRAS.get(error.name or "")
         how = f"pip install 'batchproof[{extra}]'" if extra else f"install '{error.name}'"
         raise TargetError(f"--target {spec} needs the module '{error.name}', which is not installed: {how}") from None
     except AttributeError:
