@@ -14,7 +14,7 @@ from batchproof.fixtures.judging.catalogue import profiles, rules
 from batchproof.fixtures.judging.declarations import DeclarationError, known_issues, with_claims
 from batchproof.reports import read
 from batchproof.suites.selftest.command_line import CONFIGS, LIARS, invoke, one_message, written
-from batchproof.targets import resolve
+from batchproof.targets import BUILT_IN, resolve
 from batchproof.targets.protocol import TargetError
 
 BUNDLE: dict[str, Any] = {
@@ -51,7 +51,7 @@ def test_an_unusable_target_has_one_message(
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("nonsense", "unknown target 'nonsense': there are litserve, null, reference, triton, triton-docker, virtual, grpc://host:port"),
+        ("nonsense", f"unknown target 'nonsense': there are {', '.join(sorted(BUILT_IN))}, grpc://host:port"),
         ("ftp://localhost:1", "unknown scheme 'ftp://' in --target ftp://localhost:1: there are grpc:// and http://"),
         ("grpc://localhost", "--target grpc://localhost: write grpc://host:port, with the port as a number"),
         ("grpc://localhost:one", "write grpc://host:port, with the port as a number"),
