@@ -34,6 +34,7 @@ from batchproof.reports.formats.jsonl import ReportFolderError
 from batchproof.reports.wording import line
 from batchproof.stats.gates import FAIL, INCONCLUSIVE
 from batchproof.targets import BUILT_IN, resolve
+from batchproof.targets.lifecycle import close
 from batchproof.targets.protocol import Misuse, Target, TargetError, TargetGone
 from batchproof.targets.verbs import FullTarget
 
@@ -275,8 +276,7 @@ def _target(options: Options, console: Console) -> Iterator[FullTarget]:
     try:
         yield target
     finally:
-        with contextlib.suppress(Exception):
-            target.close()
+        close(target)
 
 
 def _told(error: Exception) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from batchproof import __version__
+from batchproof.host.process_end import run_to_the_end
 
 app = typer.Typer(
     add_completion=False,
@@ -24,9 +25,9 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
         raise typer.Exit
 
 
-def main() -> None:
-    """Run the command line."""
-    app()
+def main() -> NoReturn:
+    """Run the command line, and end this process, whatever a target has left in it."""
+    run_to_the_end(app)
 
 
 from batchproof.cli import judging, measuring, preparing  # noqa: E402, F401 - each adds its commands to `app`, in this order

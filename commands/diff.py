@@ -17,6 +17,7 @@ from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.driving.case import Case, CaseError, run_case
 from batchproof.fixtures.driving.covering import gated_case
 from batchproof.fixtures.evidence.timeline import Sent, Timeline
+from batchproof.targets.lifecycle import close
 from batchproof.targets.protocol import Misuse, TargetError, Unsupported
 from batchproof.targets.verbs import FullTarget
 
@@ -112,7 +113,7 @@ def compare(names: Sequence[str], cases: Sequence[Case], save: Path) -> ExitStat
         return refuse(f"cannot write the case into {save}: {error.strerror}; choose another --save", ExitStatus.UNAVAILABLE)
     finally:
         for target in targets:
-            target.close()
+            close(target)
     print(f"{len(cases)} case{'s' * (len(cases) != 1)}, the same on {names[0]} and {names[1]}")
     return ExitStatus.FINE
 

@@ -1,1 +1,1 @@
-"""This machine: clocks, stalls, waiting for a processor, guarded and kept processes, and the live line of a terminal."""
+"""This machine: clocks, stalls, waiting for a processor, the live line of a terminal, and how processes end."""

@@ -213,3 +213,21 @@ def test_rules_that_are_given_twice_are_all_judged(tmp_path: Path, capfd: pytest
 
     assert status == 0
     assert re.findall(r"^PASS +(\S+)", out, re.MULTILINE) == ["DB-SIZE-002", "DB-ORDER-001", "DB-ORDER-002"]
+
+
+@pytest.mark.parametrize(("options", "status"), [("", 0), ("?mutant=size-by-one", 1)], ids=["conformant", "not conformant"])
+def test_a_check_ends_after_its_last_line(tmp_path: Path, options: str, status: int) -> None:
+    """Threads, a pool, a loop and an exit handler do not keep it, its status stays, and no process is left behind."""
+    target = f"batchproof.suites.selftest.untidy_target:Untidy{options}"
+    command = [sys.executable, "-m", "batchproof", "check", "--target", target, "--rules=DB-SIZE-001", "--report", tmp_path]
+    environment = {**os.environ, "UNTIDY_ID": str(tmp_path / "id")}
+
+    run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENT, check=False, env=environment)
+
+    assert run.returncode == status, run.stdout + run.stderr
+    assert "The report is in" in run.stdout
+    assert not read(tmp_path).truncated
+    line = one_message(run.stderr)
+    assert "3 threads (careless, pool_0, loop)" in line
+    assert "1 process (" in line
+    assert not Path(f"/proc/{int((tmp_path / 'id').read_text())}").exists()
