@@ -25,6 +25,10 @@ BUILT_IN = {
     "async-batcher": "batchproof.targets.stacks.async_batcher:AsyncBatcherTarget",
     "batched": "batchproof.targets.stacks.batched:BatchedTarget",
     "batched-aio": "batchproof.targets.stacks.batched:AsyncBatchedTarget",
+    "bentoml": "batchproof.targets.stacks.bentoml:BentoMLTarget",
+    "kserve": "batchproof.targets.stacks.kserve:KServeTarget",
+    "mlserver": "batchproof.targets.stacks.mlserver:MLServerTarget",
+    "ray": "batchproof.targets.stacks.ray:RayTarget",
 }
 EXTRAS = {  # the extra that brings a module
     "torch": "reference", "pytriton": "triton", "litserve": "litserve", "async_batcher": "peers", "batched": "peers",

@@ -1,0 +1,76 @@
+"""The adapters of stacks that run as servers of their own: what they do where the stack is not installed, and their size."""
+
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from batchproof import targets
+from batchproof.suites.selftest.targets.test_litserve import code_lines
+from batchproof.targets.claims import problems
+from batchproof.targets.protocol import Misuse, Refused, TargetError
+from batchproof.targets.stacks import bentoml, kserve, mlserver, ray
+from batchproof.targets.witness.probe import COLUMNS, INFO
+
+STACKS = {"bentoml": bentoml, "kserve": kserve, "mlserver": mlserver, "ray": ray}
+FOLDER = Path(targets.__file__).parent / "stacks"
+BUDGET, SERVER_BUDGET = 40, 40
+
+
+def absent(name: str) -> bool:
+    """Return whether this interpreter lacks the stack."""
+    try:
+        return not metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return True
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_a_stack_that_is_missing_is_named_with_the_way_to_install_it(name):
+    """Who asks for a stack without having it reads what to install, and how to name the interpreter that has it."""
+    if not absent(name):
+        pytest.skip(f"{name} is installed here")
+
+    with pytest.raises(TargetError) as caught:
+        targets.resolve(name)
+
+    assert f"does not have {name}" in str(caught.value)
+    assert f"--target '{name}?python=" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_the_claims_are_claims(name):
+    """Each claim exists, and has a value that it can have."""
+    assert problems(STACKS[name].CLAIMS) == []
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_an_adapter_has_40_lines_of_code(name):
+    """Each half of an adapter stays below 40 lines, apart from its claims and what says how to install the stack."""
+    adapter = (FOLDER / f"{name}.py").read_bytes()
+    table = (adapter.split(b"CLAIMS = ")[1]).split(b"}\n")[0].count(b"\n") + 1
+
+    assert len(code_lines(adapter)) - table <= BUDGET
+    assert len(code_lines((FOLDER / f"{name}_server.py").read_bytes())) <= SERVER_BUDGET
+
+
+def test_mlserver_has_two_wires():
+    """MLServer is judged over gRPC, or over HTTP, and nothing else."""
+    with pytest.raises(Misuse, match="wire=grpc and wire=http, not 'carrier-pigeon'"):
+        mlserver.MLServerTarget(wire="carrier-pigeon")
+
+
+def test_a_row_of_bentoml_is_echo_and_info():
+    """BentoML answers with one array, so the adapter takes it apart again."""
+    row = list(range(len(COLUMNS) + len(INFO)))
+
+    echo, info = bentoml.split([row])
+
+    assert echo == [row[: len(COLUMNS)]]
+    assert info == [row[len(COLUMNS) :]]
+
+
+def test_kserve_s_errors_are_refusals():
+    """An error of KServe has a kind, so that a rule can tell a failed model from a lost server."""
+    assert issubclass(Refused, Exception)
+    assert kserve.http_kind(kserve.HttpError(500, "WitnessError")).value == "failed"

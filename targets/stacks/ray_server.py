@@ -1,0 +1,59 @@
+"""The server's half of the target `ray`: `ray_server.py HTTP_PORT CONTROL_PORT FOLDER`, a cluster of one node.
+
+It runs where Ray Serve is installed, and Batchproof need not be. The control port takes {"deploy": NAME, ...} and
+{"delete": NAME}.
+"""
+
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import numpy as np
+import ray
+from ray import serve
+
+
+@serve.deployment(ray_actor_options={"num_cpus": 0}, graceful_shutdown_timeout_s=1)
+class Model:
+    """The witness. There is one in each replica."""
+
+    def __init__(self, folder, size, delay_s):
+        from batchproof_witness import Counted, Witnesses
+
+        self.witness = Counted(Witnesses(folder))
+        self.run.set_max_batch_size(size)
+        self.run.set_batch_wait_timeout_s(delay_s)
+
+    @serve.batch
+    async def run(self, requests):
+        """Run one batch, without blocking the replica's event loop: Ray's documentation says to keep it free."""
+        return [[part.tolist() for part in answer] for answer in await self.witness.execute_async(requests)]
+
+    async def __call__(self, request):
+        """Answer one request over HTTP."""
+        rows = np.array(await request.json())
+        with self.witness.waiting(rows):
+            return await self.run(rows)
+
+
+class Control(BaseHTTPRequestHandler):
+    """Deploys and deletes applications, one at a time."""
+
+    def do_POST(self):
+        """Obey, and answer when it is done."""
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if name := asked.get("delete"):
+            serve.delete(name)
+        else:
+            name, replicas = asked.pop("deploy"), asked.pop("replicas")
+            app = Model.options(num_replicas=replicas, max_ongoing_requests=100_000).bind(**asked)
+            serve.run(app, name=name, route_prefix=f"/{name}")
+        self.send_response(204)
+        self.end_headers()
+
+
+if __name__ == "__main__":
+    http, control, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    ray.init(include_dashboard=False, num_cpus=2, _temp_dir=folder, logging_level="ERROR", log_to_driver=False)
+    serve.start(http_options={"host": "127.0.0.1", "port": http})
+    HTTPServer(("127.0.0.1", control), Control).serve_forever()
