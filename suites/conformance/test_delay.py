@@ -1,11 +1,15 @@
 """Queue delay: its floor, its ceiling, what starts it and what ends it."""
 
+import random
+
 import pytest
 
-from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Send, burst, lone, trickle
+from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Script, Send, burst, lone, trickle
 from batchproof.reference_batcher import BatcherConfig
 
 DELAY = 200 * MS
+WINDOW = 150 * MS
+PATIENT = BatcherConfig(max_batch_size=8, max_queue_delay_ns=2 * DELAY)
 DELAYED = BatcherConfig(max_batch_size=8, max_queue_delay_ns=DELAY)
 
 
@@ -51,3 +55,39 @@ def test_leaves_as_it_is(drive, judge):
 def test_zero_never_waits(drive, judge):
     """With a queue delay of 0, a lone request does not wait"""
     judge(drive(BatcherConfig(max_batch_size=4), lone()))
+
+
+def pairs(seed: int, count: int) -> Script:
+    """`count` pairs a0 b0, a1 b1, ... with half a window between the two, each at a random moment after the pair before."""
+    draw, steps = random.Random(seed), []
+    for i in range(count):
+        steps += [Send(f"a{i}", after_ns=draw.randrange(WINDOW)), Send(f"b{i}", after_ns=WINDOW // 2)]
+        steps.append(Answered((f"a{i}", f"b{i}")))
+    return tuple(steps)
+
+
+@pytest.mark.rule("DB-DELAY-008")
+def test_window_begins_with_a_request(drive, judge, seed):
+    """Two requests half a queue delay apart share a batch, at whatever moment they come"""
+    judge(drive(BatcherConfig(max_batch_size=8, max_queue_delay_ns=WINDOW), pairs(seed(), 12)))
+
+
+@pytest.mark.rule("DB-DELAY-009")
+def test_one_newcomer_does_not_rearm(drive, judge):
+    """One newcomer shortly before the end of the queue delay does not restart it"""
+    judge(drive(PATIENT, (Send("r0"), Send("r1", after_ns=2 * DELAY * 3 // 4))))
+
+
+@pytest.mark.rule("DB-DELAY-010")
+def test_only_the_rest(drive, judge):
+    """A request that waits behind a busy model for a part of its queue delay waits only for the rest"""
+    judge(drive(PATIENT, (Send("plug", work_ns=DELAY * 3 // 2), Entered("plug"), Send("r0"))))
+
+
+@pytest.mark.rule("DB-DELAY-011")
+def test_zero_is_zero(drive, judge):
+    """With a queue delay of 0, a lone request waits no longer than requests that fill a batch"""
+    names = [*((f"one{i}",) for i in range(9)), *(tuple(f"full{i}-{j}" for j in range(4)) for i in range(9))]
+    groups = ((*(Send(name) for name in group), Answered(group)) for group in names)
+
+    judge(drive(BatcherConfig(max_batch_size=4), tuple(step for group in groups for step in group)))

@@ -6,6 +6,7 @@ from batchproof.fixtures.driving.script import MS, Send, arrivals, gated, lone
 from batchproof.reference_batcher import BatcherConfig
 
 FOUR = BatcherConfig(max_batch_size=4)
+FOUR_SOON = BatcherConfig(max_batch_size=4, max_queue_delay_ns=50 * MS)
 FOUR_DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=1 * MS)
 
 
@@ -63,3 +64,9 @@ def test_delayed_backlog_fills_batches(drive, judge):
     pause = {5: 50 * MS}
 
     judge(drive(FOUR_DELAYED, gated(*(Send(f"r{i}", after_ns=pause.get(i, 0)) for i in range(12)))))
+
+
+@pytest.mark.rule("DB-SIZE-009")
+def test_closed_by_an_instance(drive, judge):
+    """Behind a busy model, a batch takes in requests that come after its queue delay is over"""
+    judge(drive(FOUR_SOON, gated(*(Send(f"r{i}", after_ns=150 * MS if i else 0) for i in range(4)))))
