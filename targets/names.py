@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module, metadata
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -63,6 +65,8 @@ def resolve(spec: str) -> FullTarget:
     if word in installed and word not in BUILT_IN:
         return _with_options(installed[word].load(), spec, query)
     if word in BUILT_IN or ":" in word:
+        if word not in BUILT_IN:
+            _see_this_folder()
         with within("DEPLOY_S", f"--target {spec}"):
             return _with_options(_load(BUILT_IN.get(word, word), spec), spec, query)
     names = sorted({*BUILT_IN, *installed})
@@ -70,6 +74,13 @@ def resolve(spec: str) -> FullTarget:
         f"unknown target '{spec}': there are {', '.join(names)}, grpc://host:port, http://host:port, mutant:NAME and "
         "module:attribute"
     )
+
+
+def _see_this_folder() -> None:
+    """Let an adapter be imported from the current folder, as `python -m batchproof` does. What is installed comes first."""
+    here = str(Path.cwd())
+    if not {"", here} & set(sys.path):
+        sys.path.append(here)
 
 
 def _load(path: str, spec: str) -> Callable[..., Any]:

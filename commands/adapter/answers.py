@@ -103,6 +103,11 @@ def lost(first: First) -> bool:
     )
 
 
+def waited(first: First) -> bool:
+    """Return whether `submit` took about as long as the model, so that it may have waited for the answer."""
+    return first.took_ns is not None and first.took_ns >= WORKED * first.asked_ns
+
+
 def judge_first(first: First) -> tuple[Finding, ...]:
     """Judge `submit` and the first answer."""
     return (*_submit(first), *_answer(first))
@@ -121,7 +126,7 @@ def _submit(first: First) -> tuple[Finding, ...]:
         return (wrong("submit", "`submit` has not returned", "submit", RETURN),)
     if first.returned:
         return (wrong("submit", f"`submit` returned {first.returned}, not a Future", "submit", RETURN),)
-    if took >= WORKED * first.asked_ns:
+    if waited(first):
         return (wrong("submit", f"`submit` returned after {ms(took)}: it waited for the answer", "submit", RETURN),)
     return (ok("submit", f"returns a Future after {ms(took)}"),)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -66,3 +68,13 @@ def test_a_target_of_the_project_takes_options_too() -> None:
     """A built-in word is no exception."""
     with pytest.raises(UnknownTarget, match=r"--target null\?python=x: unknown option python: it has none"):
         resolve("null?python=x")
+
+
+def test_an_adapter_in_the_current_folder_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The folder of a console command's script is on the path, and the folder where it is called is not."""
+    text = "from batchproof.suites.selftest.targets.test_names import NoOptions as Mine\n"
+    (tmp_path / "adapter_of_this_folder.py").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one not in {"", str(Path.cwd())}])
+
+    assert resolve("adapter_of_this_folder:Mine").info.name == "none"

@@ -129,6 +129,11 @@ def test_every_check_has_a_wrong_adapter() -> None:
     assert {finding.check for finding, _ in examined.findings} - {check for check, _ in WRONG.values()} == told_only
 
 
+def test_a_first_call_that_takes_long_is_not_held_against_it() -> None:
+    """A stall of the host looks like a `submit` that waits, and does not come again and again."""
+    assert told(examine(f"{HERE}:Connects")) == []
+
+
 @pytest.mark.parametrize("target", [f"{HERE}:Right", "virtual", "reference", f"{HERE}:Itself"])
 def test_a_right_adapter_is_clean(target: str) -> None:
     """Nothing is to be mended, and what is measured is what is known of the reference batcher."""

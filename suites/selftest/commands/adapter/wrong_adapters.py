@@ -112,6 +112,19 @@ class _Blocks(Deployed):
         return future
 
 
+class _Connects(Deployed):
+    """Right, but its first call takes long, as on a busy host or with a connection to open."""
+
+    connected = False
+
+    def submit(self, request: Request) -> Any:
+        future = self.inner.submit(request)
+        if not self.connected:
+            self.connected = True
+            future.exception()
+        return future
+
+
 class _Silent(Deployed):
     def submit(self, request: Request) -> Any:  # <- here
         self.inner.submit(request)
@@ -628,5 +641,5 @@ _SIMULATED = (
 )
 for _deployed in _SIMULATED:
     globals()[_deployed.__name__.strip("_")] = adapter(_deployed)
-for _deployed in (_Blocks, _QueueHangs, _AcceptsWhenIdle):  # they wait, so time has to pass by itself
+for _deployed in (_Blocks, _Connects, _QueueHangs, _AcceptsWhenIdle):  # they wait, so time has to pass by itself
     globals()[_deployed.__name__.strip("_")] = adapter(_deployed, ReferenceTarget)
