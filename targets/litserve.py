@@ -1,6 +1,6 @@
 """Target `litserve`: the witness behind a LitServe server of its own, called over HTTP as by any client.
 
-docs/litserve.md says what the claims mean.
+docs/stacks/litserve.md says what the claims mean.
 """
 
 from functools import partial
