@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from batchproof.reports.causes import causes
 from batchproof.reports.formats.report import FORMAT, Report
 from batchproof.reports.headline import headline
 from batchproof.reports.junit import to_junit
@@ -23,6 +24,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "truncated": report.truncated,
         "counts": report.counts,
         "missing": list(report.missing),
+        "follows": causes(report.results),
         "header": dict(report.header),
         "results": [dict(result) for result in report.results],
         "attempts": [{key: one[key] for key in one if key != "evidence"} for one in report.attempts],

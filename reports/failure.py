@@ -20,11 +20,12 @@ _CONFIG = {
 }
 
 
-def text(result: Line, attempts: Iterable[Line], header: Line, folder: str | PurePath = "") -> str:
+def text(result: Line, attempts: Iterable[Line], header: Line, folder: str | PurePath = "", cause: str = "") -> str:
     """Return the failure block of one result, at most 100 columns wide except for the commands at its end.
 
     attempts: those of the whole report, or of this rule; the deciding one gives config, note and picture.
     folder: where the report lies, so that the replay command works from here; without it, from within the report.
+    cause: the rule from which it follows, if there is one.
     """
     mine = [attempt for attempt in attempts if attempt["rule"] == result["rule"]]
     deciding = next((attempt for attempt in reversed(mine) if attempt["verdict"] == result["verdict"]), None)
@@ -35,6 +36,7 @@ def text(result: Line, attempts: Iterable[Line], header: Line, folder: str | Pur
         *hanging("expected", message(result["expected"])),
         *hanging("actual", message(result["actual"])),
         *hanging("reason", message(result["reason"])),
+        *hanging("follows", f"from {cause}" if cause else ""),
         *hanging("note", message(shown.get("note") or "")),
         *hanging("attempts", ", ".join(attempt["verdict"] for attempt in mine) if len(mine) > 1 else ""),
         *(f"  {clean(row)[:PICTURE_WIDTH]}".replace("\n", " ") for row in shown.get("picture", ())),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
+from batchproof.reports.causes import causes
 from batchproof.reports.formats.report import Report
 from batchproof.reports.wording import count, listed
 
@@ -18,17 +19,20 @@ def headline(report: Report) -> str:
     which the others ask for what the target cannot have ("without"), and "in part" to those of which only some have been
     judged.
     """
+    explained = causes(report.results)
     musts = [result for result in report.results if result["level"] == "MUST"]
     found = [result["verdict"] for result in musts]
     would = sum(result.get("told") == "fail" for result in musts)
-    more = f"; {would} more would fail if {'it' if would == 1 else 'they'} were claimed"
+    follow = sum(result["verdict"] == "FAIL" and result["rule"] in explained for result in musts)
+    basic = f" ({follow} of them {'follows from another' if follow == 1 else 'follow from others'})" if follow else ""
+    more = f"; {would} more would fail if {'it' if would == 1 else 'they'} were claimed" if would else ""
     failed, errors, unclear, known, holds = map(found.count, ("FAIL", "ERROR", "INCONCLUSIVE", "KNOWN", "PASS"))
     rules = count(len(found), "MUST rule")
     judged = count(failed + known + holds, "judged MUST rule")
     got = f"{len(report.results)} of {count(len(report.header['rules']), 'rule')} with a result"
     footer = report.footer or {"complete": False, "exit_status": 0}
     words = (  # the first that applies
-        (failed, f"NOT CONFORMANT: {failed} of {judged} {'fails' if failed == 1 else 'fail'}{more if would else ''}"),
+        (failed, f"NOT CONFORMANT: {failed} of {judged} {'fails' if failed == 1 else 'fail'}{basic}{more}"),
         (report.truncated, f"NO VERDICT: the report is truncated, {got}"),
         (not footer["complete"], f"NO VERDICT: the run ended early, {got}"),
         (errors, f"NO VERDICT: {errors} of {rules} could not be judged"),

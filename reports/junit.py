@@ -5,21 +5,23 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from batchproof.reports import failure
+from batchproof.reports.causes import causes
 from batchproof.reports.formats.jsonl import Line
 from batchproof.reports.formats.report import Report
 from batchproof.reports.headline import headline
 from batchproof.reports.wording import clean, line
 
-ABOUT = ("verdict", "level", "title", "attempts", "told")
+ABOUT = ("verdict", "level", "title", "attempts", "told", "follows from")
 
 
 def to_junit(report: Report) -> str:
     """Return the text of `junit.xml`. If the report is not whole, it has an error that says so, and no CI calls it green."""
     root = ET.Element("testsuites", name="batchproof")
+    explained = causes(report.results)
     for area, results in report.areas().items():
         suite = _suite(root, report, area)
         for result in results:
-            _case(suite, report, result)
+            _case(suite, report, result, explained.get(result["rule"], ""))
         _count(suite)
     if report.footer is None or not report.footer["complete"]:
         suite = _suite(root, report, "report")
@@ -51,10 +53,11 @@ def _suite(root: ET.Element, report: Report, area: str) -> ET.Element:
     return suite
 
 
-def _case(suite: ET.Element, report: Report, result: Line) -> None:
+def _case(suite: ET.Element, report: Report, result: Line, cause: str) -> None:
     case = ET.SubElement(suite, "testcase", classname=_text(report.target), name=_text(result["rule"]))
     case.set("time", f"{result['seconds']:.3f}")
-    _properties(case, {name: result[name] for name in ABOUT if result.get(name, "") != ""})
+    facts = {**result, "follows from": cause}
+    _properties(case, {name: facts[name] for name in ABOUT if facts.get(name, "") != ""})
     match result["verdict"]:
         case "PASS" | "OBSERVED":
             return
@@ -65,8 +68,9 @@ def _case(suite: ET.Element, report: Report, result: Line) -> None:
             ET.SubElement(case, "skipped", message=line(why), type="KNOWN")
         case verdict:
             outcome = ET.SubElement(case, "failure" if verdict == "FAIL" else "error", type=verdict)
-            outcome.set("message", line(f"expected {result['expected']}, got {result['actual']}"))
-            outcome.text = "\n" + failure.text(result, report.attempts, report.header) + "\n"
+            basic = f"follows from {cause}: " if cause else ""
+            outcome.set("message", line(f"{basic}expected {result['expected']}, got {result['actual']}"))
+            outcome.text = "\n" + failure.text(result, report.attempts, report.header, cause=cause) + "\n"
 
 
 def _properties(parent: ET.Element, facts: dict[str, object]) -> None:

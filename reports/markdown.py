@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from batchproof.reports import failure, picture
+from batchproof.reports.causes import causes, followers
 from batchproof.reports.formats.jsonl import Line
 from batchproof.reports.formats.report import Report
 from batchproof.reports.headline import headline, scope
 from batchproof.reports.wording import cell, count, fenced, link, number, table
 
+LEGEND = f"In the pictures: `{picture.LEGEND}`"
 BAD = ("FAIL", "ERROR", "INCONCLUSIVE")  # in the order in which a person wants to read them
 NOT_JUDGED = ("UNSUPPORTED", "SKIPPED", "NOT_OBSERVABLE")
 
@@ -27,6 +29,7 @@ def to_markdown(report: Report) -> str:
         *warning(report),
         *_section("Rules", _areas(report)),
         *_section("Failures", _failures(report)),
+        *_section("What follows from other failures", _following(report)),
         *_section("Known issues", _known(report)),
         *_section("Observed", _rows_of(report, ("OBSERVED",), ("rule", "title", "observed"), _observed)),
         *_section("Not judged", _rows_of(report, NOT_JUDGED, ("rule", "verdict", "reason"), _not_judged)),
@@ -72,16 +75,36 @@ def _areas(report: Report) -> list[str]:
 
 
 def _failures(report: Report) -> list[str]:
-    return _blocks(report, sorted(_ended(report, BAD), key=lambda result: BAD.index(result["verdict"])))
+    """Causes in full, each with a table of what follows from it; then what follows from known issues."""
+    explained, following = causes(report.results), followers(report.results)
+    roots = [result for result in _ended(report, BAD) if result["rule"] not in explained]
+    roots.sort(key=lambda result: BAD.index(result["verdict"]))
+    parts: list[str] = []
+    for result in roots:
+        parts.append(fenced(failure.text(result, report.attempts, report.header)))
+        parts += _table_of(following.pop(result["rule"], []))
+    for rule, results in following.items():
+        parts += [f"These follow from the known issue {cell(rule)}:", *_table_of(results)]
+    return [*parts, LEGEND] if parts else []
+
+
+def _table_of(results: Sequence[Line]) -> list[str]:
+    heads = ("follows from it", "verdict", "title", "actual")
+    rows = [[cell(text) for text in (r["rule"], r["verdict"], r["title"], r["actual"])] for r in results]
+    return [table(heads, rows)] if rows else []
+
+
+def _following(report: Report) -> list[str]:
+    explained = causes(report.results)
+    results = [result for result in _ended(report) if result["rule"] in explained]
+    texts = [failure.text(one, report.attempts, report.header, cause=explained[one["rule"]]) for one in results]
+    return [*map(fenced, texts), LEGEND] if texts else []
 
 
 def _unclaimed(report: Report) -> list[str]:
-    return _blocks(report, [result for result in _ended(report) if result.get("told") == "fail"])
-
-
-def _blocks(report: Report, results: Sequence[Line]) -> list[str]:
+    results = [result for result in _ended(report) if result.get("told") == "fail"]
     blocks = [fenced(failure.text(result, report.attempts, report.header)) for result in results]
-    return [*blocks, f"In the pictures: `{picture.LEGEND}`"] if blocks else []
+    return [*blocks, LEGEND] if blocks else []
 
 
 def _known(report: Report) -> list[str]:

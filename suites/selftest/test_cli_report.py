@@ -231,3 +231,15 @@ def test_a_check_ends_after_its_last_line(tmp_path: Path, options: str, status: 
     assert "3 threads (careless, pool_0, loop)" in line
     assert "1 process (" in line
     assert not Path(f"/proc/{int((tmp_path / 'id').read_text())}").exists()
+
+
+def test_the_cause_comes_first_and_what_follows_is_a_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A stack instead of a queue breaks the order of everything: its cause is shown in full, and the rest in a line each."""
+    rules = "DB-ORDER-001,DB-ORDER-007,DB-PRIO-002"
+
+    status, out, _ = invoke(capfd, "check", "--target", "mutant:stack", "--rules", rules, "--report", tmp_path)
+
+    told = out.partition("\n\n")[2]
+    assert status == 1
+    assert (told.count("  config "), told.count("; follows from DB-ORDER-001")) == (1, 2)
+    assert "NOT CONFORMANT: 3 of 3 judged MUST rules fail (2 of them follow from others)" in told

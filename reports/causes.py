@@ -1,0 +1,57 @@
+"""What follows from what: a rule that fails because a more basic one does is reported under that one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from batchproof.reports.formats.jsonl import Line
+from batchproof.reports.wording import line
+
+
+def causes(results: Iterable[Line]) -> dict[str, str]:
+    """Return the rules that ended badly because a more basic one did, each with the rule at the root of it.
+
+    `after` of a result names the rules that explain it. A rule that failed explains others; so does one that could not be
+    judged, if it is explained itself. The first that applies is taken.
+    """
+    found = {result["rule"]: result for result in results}
+    roots = {rule: _root(found, rule, frozenset()) for rule, result in found.items() if _failed(result) or _unmet(result)}
+    return {rule: root for rule, root in roots.items() if root and found[rule]["verdict"] != "KNOWN"}
+
+
+def followers(results: Iterable[Line]) -> dict[str, list[Line]]:
+    """Return the results that follow from others, by the rule at the root, in their own order."""
+    results = tuple(results)
+    by_root: dict[str, list[Line]] = {}
+    explained = causes(results)
+    for result in results:
+        if root := explained.get(result["rule"]):
+            by_root.setdefault(root, []).append(result)
+    return by_root
+
+
+def sentence(result: Line, cause: str) -> str:
+    """Return one line about a result that follows from another rule."""
+    about = f"{result['verdict']}  {line(result['rule'])}  {line(result['level']):<6} {line(result['title'])}"
+    return f"{about}; follows from {line(cause)}"
+
+
+def _root(found: Mapping[str, Line], rule: str, path: frozenset[str]) -> str:
+    """path: the rules on the way here, so that a report with a circle in it does no harm."""
+    path |= {rule}
+    for other in found[rule].get("after", ()):
+        if other in path or other not in found:
+            continue
+        deeper = _root(found, other, path) if _failed(found[other]) or _unmet(found[other]) else ""
+        if deeper or _failed(found[other]):
+            return deeper or str(other)
+    return ""
+
+
+def _failed(result: Line) -> bool:
+    return result["verdict"] in ("FAIL", "KNOWN")
+
+
+def _unmet(result: Line) -> bool:
+    """Whether it was driven and could not be judged: its precondition never occurred, or the rig could not prepare it."""
+    return result["verdict"] == "ERROR" and bool(result["bundle"]) and not result["reason"]
