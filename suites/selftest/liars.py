@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo, Unsupported
 from batchproof.targets.virtual import VirtualTarget
-from batchproof.targets.witness.probe import INFO
+from batchproof.targets.witness.probe import INFO, decode
 
 MS = 1_000_000
 HOSTILE = "\x1b[31mno\x1b[0m <script>alert(1)</script> \u202e`rm`\x07 | **4** rows"
@@ -26,10 +27,11 @@ class Honest:
     """The simulated reference batcher under another name. A liar changes a claim, a verb or a deployment."""
 
     claims: ClassVar[dict[str, Any]] = {}
+    mutant = ""
     lie: Callable[[Any], Any] = staticmethod(lambda deployment: deployment)
 
     def __init__(self) -> None:
-        self._inner = VirtualTarget()
+        self._inner = VirtualTarget(self.mutant)
         name = type(self).__name__
         claims: ClassVar[dict[str, Any]] = {**self._inner.info.claims, "torch": False, **self.claims}
         self.info = TargetInfo(name, "1.5", f"{__name__}:{name}", sight="virtual", claims=claims)
@@ -57,7 +59,8 @@ class _Changed:
             try:
                 outer.set_result(self.change(done.result()))
             except Refused as refused:
-                outer.set_exception(self.refusal(refused))
+                told = self.refusal(refused)
+                outer.set_exception(told) if isinstance(told, Refused) else outer.set_result(told)
 
         self._sent[outer] = self._inner.submit(request)
         self._sent[outer].add_done_callback(settle)
@@ -71,8 +74,8 @@ class _Changed:
         """Return the answer as it is."""
         return response
 
-    def refusal(self, refused: Refused) -> Refused:
-        """Return the refusal as it is."""
+    def refusal(self, refused: Refused) -> Any:
+        """Return the refusal as it is; anything but a Refused is an answer."""
         return refused
 
 
@@ -227,6 +230,116 @@ class Hostile(Honest):
     """Its error messages contain what terminals and browsers would obey."""
 
     lie = _Hostile
+
+
+def _fragile(deployment: Any, failed: Callable[[Any, Any, Exception], None]) -> Any:
+    """Let `failed(service, run, error)` decide what becomes of a batch whose model raised."""
+    service = deployment._batcher._service
+    service._failed = partial(failed, service)
+    return deployment
+
+
+def _worker_ends(service: Any, run: Any, error: Exception) -> None:
+    """The exception ends the thread, so that nobody is told, and the instance never takes another batch."""
+    del run, error
+    service.core.finished = lambda _instance: None
+
+
+def _spares_the_rest(service: Any, run: Any, error: Exception) -> None:
+    """The request that is to blame is told, and the others get what happens to lie in the output buffer."""
+    for entry in run.batch:
+        tensor = entry.item.inputs["IN"]
+        if decode(tensor).payload.fail:
+            entry.item.answer.set_exception(error)
+        else:
+            entry.item.answer.set_result((tensor * 0, np.zeros((len(tensor), len(INFO)), np.int64)))
+
+
+class DiesOfAnException(Honest):
+    """An exception of the model ends its worker: the batch is not told, and every later request waits for ever."""
+
+    lie = staticmethod(lambda inner: _fragile(inner, _worker_ends))
+
+
+class DiesAlone(DiesOfAnException):
+    """The same, and it never forms a batch."""
+
+    mutant = "never-batches"
+
+
+class _Returning(_Changed):
+    def refusal(self, refused: Refused) -> Any:
+        return RuntimeError(refused.message) if refused.kind is Kind.FAILED else refused
+
+
+class ReturnsTheException(Honest):
+    """An exception of the model comes back as the result of its requests."""
+
+    lie = _Returning
+
+
+class SparesTheRest(Honest):
+    """An exception of the model fails only the request that is to blame; the others get garbage."""
+
+    lie = staticmethod(lambda inner: _fragile(inner, _spares_the_rest))
+
+
+class _Mortal(_Changed):
+    """Its process dies of the first exception of its model, and takes every connection with it."""
+
+    dead = False
+
+    def submit(self, request: Request) -> Future[Response]:
+        if self.dead:
+            raise Refused(Kind.LOST, "connection refused")
+        return super().submit(request)
+
+    def refusal(self, refused: Refused) -> Refused:
+        self.dead |= refused.kind is Kind.FAILED
+        return Refused(Kind.LOST, "connection reset by peer") if self.dead else refused
+
+    def change(self, response: Response) -> Response:
+        if self.dead:
+            raise Refused(Kind.LOST, "connection reset by peer")
+        return response
+
+
+class DiesWithItsProcess(Honest):
+    """Each deployment is a process of its own, and an exception of the model ends it."""
+
+    lie = _Mortal
+
+
+class _Speechless(_Mortal):
+    """Not even its log can be read any more, because it is read through the process."""
+
+    def log(self) -> list[dict[str, Any]]:
+        if self.dead:
+            raise ConnectionRefusedError("connection refused")
+        return list(self._inner.log())
+
+
+class DiesWithItsLog(Honest):
+    """Each deployment is a process of its own, which serves its log too, and an exception of the model ends it."""
+
+    lie = _Speechless
+
+
+class TakesTheServerAlong(Honest):
+    """All deployments live in one server, and an exception of the model ends it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._served: list[Any] = []
+
+    def deploy(self, config: Any) -> Any:
+        """Serve the witness in the one server."""
+        self._served.append(_Mortal(self._inner.deploy(config)))
+        return self._served[-1]
+
+    def alive(self) -> str:
+        """Say that it is dead, or return nothing."""
+        return "exit status 139" if any(one.dead for one in self._served) else ""
 
 
 class _Deafened(_Changed):
