@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
+from typing import Any
 
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.judging.catalogue import SelectionError, rules, select
@@ -81,10 +82,18 @@ def judged(target: str, only: str = "") -> dict[str, str]:
 
     only: the rules to judge, separated by commas; all if it is empty. Unjudged if there is no whole report of it.
     """
-    results = results_of(target, "--bp-patience=quick", f"--bp-rules={only}")
-    return {
-        one["rule"]: f"{one['expected']} | {one['actual']} | {one['reason']}" for one in results if one["verdict"] in BAD
-    }
+    return said(found(target, only))
+
+
+def found(target: str, only: str = "") -> tuple[Mapping[str, Any], ...]:
+    """Return the results of `judged` as the report has them, those that passed too."""
+    return results_of(target, "--bp-patience=quick", f"--bp-rules={only}")
+
+
+def said(results: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the rules that did not pass, each with what it said."""
+    bad = (one for one in results if one["verdict"] in BAD)
+    return {one["rule"]: f"{one['expected']} | {one['actual']} | {one['reason']}" for one in bad}
 
 
 def print_matrix(form: str, only: str = "") -> ExitStatus:

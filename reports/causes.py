@@ -11,8 +11,9 @@ from batchproof.reports.wording import line
 def causes(results: Iterable[Line]) -> dict[str, str]:
     """Return the rules that ended badly because a more basic one did, each with the rule at the root of it.
 
-    `after` of a result names the rules that explain it. A rule that failed explains others; so does one that could not be
-    judged, if it is explained itself. The first that applies is taken.
+    `after` of a result names the rules that explain it, and `given` those that explain it if it could not be judged. A rule
+    that failed explains others; so does one that could not be judged, if it is explained itself. The first that applies is
+    taken.
     """
     found = {result["rule"]: result for result in results}
     roots = {rule: _root(found, rule, frozenset()) for rule, result in found.items() if _failed(result) or _unmet(result)}
@@ -39,7 +40,8 @@ def sentence(result: Line, cause: str) -> str:
 def _root(found: Mapping[str, Line], rule: str, path: frozenset[str]) -> str:
     """path: the rules on the way here, so that a report with a circle in it does no harm."""
     path |= {rule}
-    for other in found[rule].get("after", ()):
+    explaining = (*found[rule].get("after", ()), *(found[rule].get("given", ()) if _unmet(found[rule]) else ()))
+    for other in explaining:
         if other in path or other not in found:
             continue
         deeper = _root(found, other, path) if _failed(found[other]) or _unmet(found[other]) else ""

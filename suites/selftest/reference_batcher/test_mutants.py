@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from batchproof.commands import mutants as matrix
-from batchproof.commands.mutants import Row, judged, print_matrix
+from batchproof.commands.mutants import Row, found, judged, print_matrix
 from batchproof.reference_batcher.mutants import STEMS, Mutant, UnknownMutant, load, mutants
+from batchproof.reports.causes import causes
 from batchproof.targets import resolve
 from batchproof.targets.protocol import TargetError
 
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 SAMPLE = {"DB-SIZE-005", "DB-DELAY-003", "DB-DELAY-005", "DB-ORDER-001", "DB-TIMEOUT-004", "DB-FAIL-002"}
 SLOW = "PERF-MODEL-001"  # runs a real model
 SHOWS_LATE = {"leaks": {"DB-*"}}  # wrong only after as many batches as the whole suite runs
+SEVERAL_CAUSES = {  # their wrong line breaks rules of which none explains the other, or a more basic one than the first
+    "preferred-in-requests", "preferred-at-least", "priority-fair", "cancelled-keeps-place", "failure-is-unavailable",
+    "expired-as-full", "shape-with-rows", "pause-forgets", "pause-ends",
+}
 BY_ONE = Mutant("size-by-one", "one row more", "core", "size:", "size + 1:", ("DB-SIZE-001",), "a batch of 5 rows")
 
 
@@ -44,9 +49,15 @@ def test_mutant_is_killed_as_declared(name: str) -> None:
     if SLOW in kills:
         pytest.importorskip("torch", reason="the extra `reference` (torch) is not installed")
 
-    said = judged(f"mutant:{name}", ",".join(SHOWS_LATE.get(name, SAMPLE) | set(kills)))
+    results = found(f"mutant:{name}", ",".join(SHOWS_LATE.get(name, SAMPLE) | set(kills)))
+    said, follows = matrix.said(results), causes(results)
+    unclear = {one["rule"] for one in results if one["verdict"] == "INCONCLUSIVE"}  # no failure, and so no cause
+    roots = [rule for rule in said if rule not in follows and rule not in unclear - {kills[0]}]
 
     assert Row(name, mutant.what, tuple(said), kills, said, mutant.message).problem == ""
+    assert (roots != [kills[0]]) == (name in SEVERAL_CAUSES), (
+        f"not only {kills[0]} is a cause, but {roots}: see docs/decisions/0018-causes.md for `after` and `given`"
+    )
 
 
 def test_the_original_passes_everything() -> None:

@@ -12,7 +12,7 @@ from batchproof.reports.causes import causes, followers, sentence
 from batchproof.reports.documents import to_json, to_junit, to_markdown
 from batchproof.suites.selftest.report_lines import HOSTILE, footer, header, parsed, result
 
-SIZE, ORDER, MISFIT, LEVELS = "DB-SIZE-001", "DB-ORDER-001", "DB-ORDER-007", "DB-PRIO-002"
+SIZE, FULL, ORDER, MISFIT, LEVELS = "DB-SIZE-001", "DB-SIZE-002", "DB-ORDER-001", "DB-ORDER-007", "DB-PRIO-002"
 FAILS: dict[str, Any] = {"verdict": "FAIL"}
 UNMET: dict[str, Any] = {"verdict": "ERROR", "actual": "VACUOUS: no batch was full", "bundle": "bundles/one.zip"}
 BROKEN: dict[str, Any] = {"verdict": "ERROR", "actual": "the rig broke"}
@@ -49,6 +49,29 @@ def test_a_failure_follows_from_a_more_basic_one(results: list[dict[str, Any]], 
     assert causes(results) == explained
     random.Random(1).shuffle(results)
     assert causes(results) == explained
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "explained"),
+    [
+        (FAILS, UNMET, {ORDER: SIZE}),
+        (FAILS, FAILS, {}),
+        (UNMET, UNMET, {}),
+        (FAILS, BROKEN, {}),
+    ],
+    ids=["could not be judged", "failed by itself", "neither was judged", "the rig broke"],
+)
+def test_what_leaves_nothing_to_judge_explains_nothing_else(first: Any, second: Any, explained: dict[str, str]) -> None:
+    """A rule that `given` names explains one that could not be judged, and not one that failed."""
+    assert causes([result(SIZE, **first), result(ORDER, **second, given=[SIZE])]) == explained
+
+
+def test_two_rules_may_explain_each_other_in_different_ways() -> None:
+    """Full batches are too large: that explains others. There are no batches: then the limit cannot be judged."""
+    def both(limit: Any, full: Any) -> dict[str, str]:
+        return causes([result(SIZE, **limit, given=[FULL]), result(FULL, **full, after=[SIZE])])
+
+    assert (both(FAILS, FAILS), both(UNMET, FAILS)) == ({FULL: SIZE}, {SIZE: FULL})
 
 
 def test_a_circle_does_no_harm() -> None:
