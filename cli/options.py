@@ -71,7 +71,8 @@ def _keep_awake(context: typer.Context, asked: bool) -> bool:
 Target = Annotated[
     str,
     typer.Option(
-        help="reference, triton, triton-docker, litserve, null, grpc://host:port, http://host:port, module:attribute"
+        help="reference, triton, triton-docker, litserve, grpc://host:port, http://host:port, stdio:COMMAND, "
+        "module:attribute"
     ),
 ]
 Image = Annotated[str, typer.Option(help="With --target triton-docker: use this image instead of NVIDIA's.")]

@@ -35,6 +35,7 @@ BUILT_IN = {
 EXTRAS = {  # the extra that brings a module
     "torch": "reference", "pytriton": "triton", "litserve": "litserve", "async_batcher": "peers", "batched": "peers",
 }  # fmt: skip
+STDIO = "batchproof.targets.stdio:stdio"
 SCHEMES = {
     "grpc": "batchproof.targets.triton.target:running_triton",
     "http": "batchproof.targets.triton.target:running_triton",
@@ -44,11 +45,15 @@ SCHEMES = {
 def resolve(spec: str) -> FullTarget:
     """Return the target that `spec` names; TargetError says what to do if it cannot be reached or started.
 
-    spec: a built-in name, `grpc://host:port` or `http://host:port` of a running Triton, `mutant:NAME`, `module:attribute` of
-    an adapter, or a name in the entry point group `batchproof.targets`. What follows a `?` are options for the adapter:
-    `litserve?python=/path/to/python` calls it with `python="/path/to/python"`.
+    spec: a built-in name, `grpc://host:port` or `http://host:port` of a running Triton, `mutant:NAME`, `stdio:COMMAND ...`
+    (a program that speaks JSON lines), `module:attribute` of an adapter, or a name in the entry point group
+    `batchproof.targets`. What follows a `?` are options for the adapter: `litserve?python=/path/to/python` calls it with
+    `python="/path/to/python"`.
     """
     check_timeouts()
+    if spec.startswith("stdio:"):
+        with within("DEPLOY_S", f"--target {spec}"):
+            return _made(_load(STDIO, spec), spec)
     installed = {point.name: point for point in metadata.entry_points(group=GROUP)}
     word, _, query = spec.partition("?")
     if word in READS_ITSELF:
@@ -71,8 +76,8 @@ def resolve(spec: str) -> FullTarget:
             return _with_options(_load(BUILT_IN.get(word, word), spec), spec, query)
     names = sorted({*BUILT_IN, *installed})
     raise UnknownTarget(
-        f"unknown target '{spec}': there are {', '.join(names)}, grpc://host:port, http://host:port, mutant:NAME and "
-        "module:attribute"
+        f"unknown target '{spec}': there are {', '.join(names)}, grpc://host:port, http://host:port, mutant:NAME, "
+        "stdio:COMMAND and module:attribute"
     )
 
 

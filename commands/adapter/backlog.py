@@ -14,6 +14,7 @@ VERBS = {
     "log": "rules that need a backlog, and executions whose answers never arrive",
     "queued": "rules that queue something behind a held request",
 }
+NEEDED = "`release`, `log` and `queued`, and requests that wait for a busy model"
 SLOW_NS = 500 * MS
 FOLDER = "read the folder that the witness was given"
 BLOCKS = (
@@ -38,6 +39,7 @@ class Backlog:
     plug_logged_ns: from sending it until the log showed that it is in the model; None if it never did. plug_late: the log
     showed it only after the release. early: it was answered before the release. opened: it was answered after the release.
     accepted: `submit` of the requests behind it returned. hung: a verb that did not return while the plug was in the model.
+    passed: a request behind the plug was in the model, or answered, while the plug was still there.
     before: `queued()` before anything was sent. readings: 0 with only the plug sent, then 1, 2, 3, ... after: at the end.
     lines: those of the log about the entry of these requests. odd: a line that cannot be read, or empty. serials: by name.
     answered: the names of those that got an answer.
@@ -52,6 +54,7 @@ class Backlog:
     opened: bool = False
     accepted: bool = True
     hung: str = ""
+    passed: bool = False
     readings: tuple[Reading, ...] = ()
     after: Reading | None = None
     lines: tuple[Mapping[str, Any], ...] = ()
@@ -62,7 +65,9 @@ class Backlog:
     @property
     def usable(self) -> bool:
         """Whether rules, and the checks after this one, can fill a queue behind a plug."""
-        held = not (self.missing or self.hung or self.early) and self.opened and self.plug_logged_ns is not None
+        held = (
+            not (self.missing or self.hung or self.early or self.passed) and self.opened and self.plug_logged_ns is not None
+        )
         right = not any(one.level is Level.WRONG for one in (*_log(self), *_queue(self)))
         return held and right
 
@@ -141,6 +146,8 @@ def _queue(backlog: Backlog) -> tuple[Finding, ...]:
         return (wrong("queue", f"`queued()` is {backlog.before} before anything was sent", "queued", COUNT),)
     if backlog.hung or backlog.early:
         return ()
+    if backlog.passed:
+        return (unseen("queue", "nothing waits behind a busy model"),)
     for reading in backlog.readings:
         if reading.took_ns is None:
             what = f"{reading.expected} behind a request in the model" if reading.expected else "only a request in the model"
@@ -158,6 +165,11 @@ def _queue(backlog: Backlog) -> tuple[Finding, ...]:
 def _busy(backlog: Backlog) -> tuple[Finding, ...]:
     if backlog.early or "release" in backlog.missing:
         return ()
+    if backlog.passed:
+        says = "with instances = 1, a request is executed while another one is in the model: nothing waits for an instance"
+        return (
+            note("busy model", says, "deploy", "rules that need a backlog cannot be tried, unless the stack can be told"),
+        )
     if not backlog.accepted:
         return (wrong("busy model", "`submit` does not return while the model is busy", "submit", BLOCKS),)
     if backlog.hung:
@@ -169,7 +181,7 @@ def _busy(backlog: Backlog) -> tuple[Finding, ...]:
 
 def _batches(backlog: Backlog) -> tuple[Finding, ...]:
     if not backlog.usable:
-        return (unseen("batches", "a backlog needs `release`, `log` and `queued`"),)
+        return (unseen("batches", f"a backlog needs {NEEDED}"),)
     sizes = list(backlog.batches)
     if not sizes:
         return (unseen("batches", "the backlog is not in the log"),)

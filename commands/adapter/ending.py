@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from batchproof.commands.adapter.answers import REFUSED, Ended
+from batchproof.commands.adapter.backlog import NEEDED
 from batchproof.commands.adapter.finding import Finding, ms, note, ok, unseen, wrong
 
 
@@ -23,7 +24,7 @@ class Smallest:
 
 @dataclass(frozen=True)
 class Rows:
-    """Requests of three rows. error: why one was not answered. executions: (rows of each request) of a backlog of three."""
+    """Requests of several rows. error: why one was not answered. executions: the rows of each request of each batch."""
 
     error: str = ""
     executions: tuple[tuple[int, ...], ...] = ()
@@ -36,7 +37,9 @@ class Rows:
             return ""
         if sum(len(rows) for rows in self.executions) > 3:
             return "split"
-        return "requests" if any(sum(rows) > self.limit for rows in self.executions) else "counted"
+        if any(sum(rows) > self.limit for rows in self.executions):
+            return "requests"
+        return "counted" if any(len(rows) > 1 for rows in self.executions) else ""
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ def judge_cancelled(found: Cancelled, *, claimed: bool) -> tuple[Finding, ...]:
     if not found.verb:
         return (note("cancel", "there is no `cancel`: rules about cancellation are not judged", "deploy"),)
     if found.executed is None:
-        return (unseen("cancel", "it needs a backlog: `release`, `log` and `queued`"),)
+        return (unseen("cancel", f"it needs {NEEDED}"),)
     if found.executed:
         says, mend = "`cancel` does nothing: a cancelled request was executed", "cancel it where it is queued"
         return (wrong("cancel", says, "cancel", mend) if claimed else note("cancel", says, "cancel", mend),)
@@ -140,7 +143,7 @@ def judge_expired(found: Expired, *, claimed: bool) -> tuple[Finding, ...]:
     if found.unsupported:
         return (note("timeout", f"`deploy` refuses a queue timeout: {found.unsupported}"),)
     if found.queue is None or found.model is None:
-        return (unseen("timeout", "it needs a backlog: `release`, `log` and `queued`"),)
+        return (unseen("timeout", f"it needs {NEEDED}"),)
     if found.queue.kind == "expired":
         covers = "; a slow model counts too" if found.model.error else ""
         return (ok("timeout", f"a request that waits for too long is refused{covers}"),)

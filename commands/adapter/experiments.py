@@ -74,7 +74,7 @@ def backlog(probe: Probe, size: int) -> Backlog:
     gate, sees, counts = probe.gate(), "log" not in missing, "queued" not in missing
     readings: list[Reading] = []
     behind: list[Track] = []
-    accepted, hung, logged_ns, early, before = True, "", None, False, probe.queued() if counts else None
+    accepted, passed, hung, logged_ns, early, before = True, False, "", None, False, probe.queued() if counts else None
     plug = probe.send("plug", gate=gate)
     try:
         if sees and probe.wait(lambda: probe.entered(plug) or plug.done()) and probe.entered(plug):
@@ -95,6 +95,7 @@ def backlog(probe: Probe, size: int) -> Backlog:
                 ):
                     readings.append(_read(probe, number + 1))
             early = plug.done()
+            passed = not early and any(one.done() or (sees and probe.entered(one)) for one in behind)
     except Hung as verb:
         hung = verb.verb
     probe.release(gate)
@@ -118,6 +119,7 @@ def backlog(probe: Probe, size: int) -> Backlog:
         opened=opened,
         accepted=accepted,
         hung=hung,
+        passed=passed,
         readings=tuple(readings),
         after=after,
         lines=_mine(probe, tracks),
@@ -169,7 +171,7 @@ def executions(probe: Probe, tracks: list[Track]) -> tuple[tuple[int, ...], ...]
 
 
 def rows(probe: Probe, size: int, *, usable: bool) -> Rows:
-    """Send requests of three rows: one alone, and three behind a plug."""
+    """Send a request of three rows alone, and requests of one, two and three rows behind a plug."""
     lone = probe.send("rows", rows=3)
     answered, ended = probe.settled(lone), lone.ended()
     if not answered or ended.error or ended.troubles:
@@ -177,7 +179,7 @@ def rows(probe: Probe, size: int, *, usable: bool) -> Rows:
     if not usable:
         return Rows(limit=size)
     with plugged(probe):
-        behind = [probe.send(f"rows{number}", rows=3) for number in range(3)]
+        behind = [probe.send(f"rows{number}", rows=number) for number in (1, 2, 3)]
         _queue(probe, *behind)
     probe.settled(*behind)
     return Rows("", executions(probe, behind), size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from batchproof.commands.adapter.backlog import NEEDED
 from batchproof.commands.adapter.finding import Finding, note, ok, unseen, wrong
 
 
@@ -51,7 +52,7 @@ def judge_instances(found: Instances, *, claimed: bool) -> tuple[Finding, ...]:
     if found.together:
         return (ok("instances", "two instances run at once, each with a witness of its own"),)
     if not found.sent:
-        return (unseen("instances", "it needs a backlog: `release`, `log` and `queued`"),)
+        return (unseen("instances", f"it needs {NEEDED}"),)
     says = f"with instances = 2, only one of {found.sent} held requests is in the model"
     if claimed:
         return (wrong("instances", says, "deploy", "pass config.instances on, or do not claim `instances`"),)

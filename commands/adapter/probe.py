@@ -21,8 +21,8 @@ SOON_NS = 2_000_000_000  # for what takes no time in a batcher: to open a gate, 
 ANSWER_NS = 5_000_000_000
 Result = TypeVar("Result")
 
-_serials = itertools.count(1)
-_tokens = itertools.count(1 + secrets.randbelow(2**40))
+_serials = itertools.count(secrets.randbits(61))  # as large as those of a run: no digit of them may be lost
+_tokens = itertools.count(secrets.randbits(61))
 
 
 class Broken(Exception):

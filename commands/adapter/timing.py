@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from batchproof.commands.adapter.backlog import NEEDED
 from batchproof.commands.adapter.finding import MS, Finding, ms, note, ok, unseen, wrong
 
 DELAY_UNIT = "pass config.max_queue_delay_ns on, in the stack's unit: it is in nanoseconds"
@@ -108,7 +109,7 @@ def _forming(delayed: Delayed) -> tuple[Finding, ...]:
 def _anchor(delayed: Delayed) -> tuple[Finding, ...]:
     name = anchor(delayed)
     if not name or delayed.after_busy_ns is None:
-        return (unseen("delay anchor", "it needs a backlog: `release`, `log` and `queued`"),)
+        return (unseen("delay anchor", f"it needs {NEEDED}"),)
     says = f"{name}, roughly: {ANCHORS[name]} ({ms(max(0, delayed.after_busy_ns))} left after a busy model)"
     grew = {True: "a batch takes in newcomers while the model is busy", False: "a batch is closed while the model is busy"}
     late = (ok("late binding", grew[delayed.grew]),) if delayed.grew is not None else ()

@@ -1,0 +1,117 @@
+// Lets Batchproof judge DataLoader: its messages come in on standard input, and answers go out on standard output.
+import DataLoader from 'dataloader';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
+
+const require = createRequire(import.meta.url);
+const { version } = JSON.parse(readFileSync(require.resolve('dataloader/package.json')));
+
+const say = (answer) => process.stdout.write(JSON.stringify(answer) + '\n');
+const now = () => process.hrtime.bigint(); // CLOCK_MONOTONIC, in nanoseconds
+const sleep = (ms) => new Promise((wake) => setTimeout(wake, ms));
+
+// ------------------------------------------------------------------------------------------------------- the witness
+
+const gates = new Map(); // token -> { opened, open }
+const gate = (token) => {
+  if (!gates.has(token)) {
+    let open;
+    gates.set(token, { opened: new Promise((resolve) => (open = resolve)), open: () => open() });
+  }
+  return gates.get(token);
+};
+
+let lines = []; // of the log, not yet read
+let queued = 0; // accepted, and not yet in the model
+let batch = 0;
+let turn = Promise.resolve(); // when the model is free
+
+// The batch function. The model is a device that executes one batch at a time: DataLoader starts a batch whatever the device
+// does, and the batch waits here for its turn.
+async function execute(requests) {
+  const before = turn;
+  let leave;
+  turn = new Promise((resolve) => (leave = resolve));
+  await before;
+  try {
+    return await witness(requests);
+  } finally {
+    leave();
+  }
+}
+
+async function witness(requests) {
+  const enter = now();
+  const here = { instance: 0, batch: ++batch };
+  queued -= requests.length;
+  const asks = requests.map((request) => request.ask);
+  const rows = asks.reduce((sum, ask) => sum + ask.rows, 0);
+  lines.push({ ...here, enter_ns: `${enter}`, serials: asks.map((ask) => ask.serial), rows: asks.map((ask) => ask.rows) });
+  const holds = asks.map((ask) => ask.hold).filter((token) => token !== 0);
+  await Promise.all(holds.map((token) => gate(token).opened));
+  const until = (holds.length ? now() : enter) + BigInt(Math.max(...asks.map((ask) => ask.work_ns + ask.row_work_ns * rows)));
+  while (now() < until) await sleep(Number((until - now()) / 1_000_000n));
+  const exit = now();
+  const failed = asks.some((ask) => ask.fail);
+  lines.push({ ...here, exit_ns: `${exit}`, failed });
+  if (failed) throw new Error('the payload asked this batch to fail');
+  const info = { ...here, requests: requests.length, rows, enter_ns: `${enter}`, exit_ns: `${exit}` };
+  return requests.map(({ ask, input }, position) => ({ echo: input, info: { ...info, serial: ask.serial, position } }));
+}
+
+// ------------------------------------------------------------------------------------------------------- the adapter
+
+let loader;
+const pending = new Set();
+
+const answers = {
+  start: () => ({
+    name: 'dataloader',
+    version,
+    claims: { delay: true, delay_anchor: 'oldest-enqueue', batches_without_delay: false, late_binding: false, rows: 'requests' },
+    verbs: ['release', 'log', 'queued'],
+    monotonic: true,
+  }),
+
+  // Without a delay it is DataLoader as it comes: what is loaded in one tick is a batch. With a delay, `batchScheduleFn` is
+  // the timer that its documentation shows.
+  configure: ({ config }) => {
+    if (config.instances > 1) return { unsupported: 'instances' };
+    if (config.queue_timeout_ns) return { unsupported: 'queue_timeout' };
+    const delay = config.max_queue_delay_ns / 1e6;
+    const schedule = delay ? { batchScheduleFn: (dispatch) => setTimeout(dispatch, delay) } : {};
+    loader = new DataLoader(execute, { cache: false, maxBatchSize: config.max_batch_size, ...schedule });
+    return {};
+  },
+
+  release: ({ token }) => (gate(token).open(), {}),
+  queued: () => ({ queued }),
+  log: () => {
+    const fresh = lines;
+    lines = [];
+    return { lines: fresh };
+  },
+};
+
+function infer(message) {
+  queued++;
+  const answered = loader.load(message).then(
+    (answer) => say({ id: message.id, ...answer }),
+    (error) => say({ id: message.id, refused: { kind: 'failed', message: error.message } }),
+  );
+  pending.add(answered);
+  answered.finally(() => pending.delete(answered));
+}
+
+async function stop({ id }) {
+  await Promise.all(pending);
+  process.stdout.write(JSON.stringify({ id }) + '\n', () => process.exit());
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const message = JSON.parse(line);
+  if (message.do === 'infer') infer(message);
+  else if (message.do === 'stop') stop(message);
+  else say({ id: message.id, ...(answers[message.do]?.(message) ?? { error: `${message.do}: unknown message` }) });
+}

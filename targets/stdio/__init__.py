@@ -1,0 +1,157 @@
+"""Target `stdio:COMMAND ...`: a stack in any language, behind a program that speaks JSON lines.
+
+docs/stdio.md has the messages. Each deployment is a process of its own, which ends with this one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import threading
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as LateError
+from typing import Any
+
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo, UnknownTarget, Unsupported
+from batchproof.targets.stdio.connection import Connection
+from batchproof.targets.stdio.messages import PROTOCOL, configuration, inference, log_line, portable, response
+
+PREFIX = "stdio:"
+STOP_S = 5.0  # to answer what it has accepted
+
+
+class StdioTarget:
+    """The program that `stdio:COMMAND ...` names. COMMAND is split as a shell splits it, and no shell runs it."""
+
+    deploys_at_once = 4
+
+    def __init__(self, spec: str) -> None:
+        try:
+            self._command = shlex.split(spec.removeprefix(PREFIX))
+        except ValueError as error:
+            raise UnknownTarget(f"--target {spec}: {error}") from None
+        if not self._command:
+            raise UnknownTarget("--target stdio:COMMAND needs a command, such as 'stdio:node adapter.mjs'")
+        self._lock = threading.Lock()
+        self._used: list[Connection] = []
+        self._spare: Connection | None = None
+        self._spare, said = self._started()
+        self._verbs, self._monotonic = said["verbs"], said["monotonic"]
+        self.info = TargetInfo(said["name"], said["version"], spec, claims=said["claims"])
+
+    def deploy(self, config: BatcherConfig) -> StdioDeployment:
+        """Configure a process that has been started; Unsupported with what it lacks."""
+        with self._lock:
+            connection, self._spare = self._spare, None
+        if connection is None:
+            connection, _ = self._started()
+        with self._lock:
+            self._used.append(connection)
+        try:
+            answer = connection.call("configure", "LOAD_S", config=configuration(config))
+        except BaseException:
+            self.forget(connection)
+            connection.finish()
+            raise
+        if lack := answer.get("unsupported"):
+            self.forget(connection)
+            connection.finish()
+            raise Unsupported(lack)
+        return StdioDeployment(self, connection, self._verbs, monotonic=self._monotonic)
+
+    def alive(self) -> str:
+        """Return why one of the processes cannot go on, or an empty string."""
+        with self._lock:
+            return next((why for one in self._used if (why := one.trouble())), "")
+
+    def forget(self, connection: Connection) -> None:
+        """Let a process end without being missed."""
+        with self._lock:
+            if connection in self._used:
+                self._used.remove(connection)
+
+    def close(self) -> None:
+        """End every process that is left."""
+        with self._lock:
+            left = [*self._used, *([self._spare] if self._spare else [])]
+            self._used, self._spare = [], None
+        for connection in left:
+            connection.finish()
+
+    def _started(self) -> tuple[Connection, dict[str, Any]]:
+        connection = Connection(shlex.join(self._command), self._command)
+        try:
+            return connection, connection.call("start", "READY_S", protocol=PROTOCOL)
+        except BaseException:
+            connection.finish()
+            raise
+
+
+class StdioDeployment:
+    """One configured process. It has the verbs `release`, `log`, `queued` and `cancel` that the program says it has."""
+
+    def __init__(self, target: StdioTarget, connection: Connection, verbs: list[str], *, monotonic: bool) -> None:
+        self._target, self._connection, self._monotonic = target, connection, monotonic
+        self._numbers: dict[Future[Response], int] = {}
+        self._stopped: Future[dict[str, Any]] | None = None
+        for verb in verbs:
+            setattr(self, verb, getattr(self, f"_{verb}"))
+
+    @property
+    def process_group(self) -> int:
+        """The ancestor of its processes."""
+        return self._connection.process.process_group
+
+    def submit(self, request: Request) -> Future[Response]:
+        """Send it."""
+        if self._stopped is not None:
+            raise Refused(Kind.CLOSED, "the deployment is closed")
+        number, answer = self._connection.numbered("infer", **inference(request))
+        future: Future[Response] = Future()
+        self._numbers[future] = number
+        answer.add_done_callback(lambda done: self._settle(future, done))
+        return future
+
+    def close(self) -> None:
+        """Tell it to stop: it takes nothing more, answers or refuses what it has, and ends."""
+        if self._stopped is None:
+            self._target.forget(self._connection)
+            self._stopped = self._connection.ask("stop")
+
+    def finish(self) -> None:
+        """Give it some seconds to stop, and end it."""
+        self.close()
+        assert self._stopped is not None
+        with contextlib.suppress(LateError):
+            self._stopped.exception(timeout=STOP_S)
+        self._connection.finish()
+
+    def _settle(self, future: Future[Response], done: Future[dict[str, Any]]) -> None:
+        self._numbers.pop(future, None)
+        try:
+            future.set_result(response(done.result(), monotonic=self._monotonic))
+        except Refused as refused:
+            future.set_exception(refused)
+        except TargetError as error:
+            future.set_exception(Refused(Kind.LOST, str(error)))
+        except (ValueError, OverflowError) as error:
+            future.set_exception(Refused(Kind.OTHER, f"the answer cannot be read: {error}"))
+
+    def _release(self, token: int) -> None:
+        self._connection.call("release", token=portable(token))
+
+    def _log(self) -> list[dict[str, Any]]:
+        return [log_line(line) for line in self._connection.call("log")["lines"]]
+
+    def _queued(self) -> int:
+        return int(self._connection.call("queued")["queued"])
+
+    def _cancel(self, future: Future[Response]) -> None:
+        if (number := self._numbers.get(future)) is not None:
+            self._connection.call("cancel", request=number)
+
+
+def stdio(spec: str) -> StdioTarget:
+    """Return the target that `stdio:COMMAND ...` names."""
+    return StdioTarget(spec)

@@ -1,0 +1,93 @@
+"""The messages, both ways: what is written, what is read, and what is wrong with it. The schemas say how they look."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.protocol import Kind, Refused, Request, Response
+from batchproof.targets.witness.probe import VERSION, Ints, clock_id
+
+PROTOCOL = 1
+EXACT = 2**53 - 1  # the largest integer that every language's JSON keeps
+BASIC = ("max_batch_size", "max_queue_delay_ns", "instances", "queue_timeout_ns")
+FEATURES = (
+    "timeout_action", "allow_timeout_override", "max_queue_size", "preferred_batch_size", "preserve_ordering",
+    "priority_levels", "default_priority_level", "response_cache",
+)  # fmt: skip
+ASKED = ("rows", "work_ns", "row_work_ns", "fail", "priority", "timeout_ns")
+DONE = ("release", "cancel", "stop")
+TO, FROM = "to_adapter.json", "from_adapter.json"
+UNKNOWN_CLOCK = 0
+
+
+def portable(number: int) -> int | str:
+    """Return an integer as JSON carries it to any language."""
+    return number if -EXACT <= number <= EXACT else str(number)
+
+
+def configuration(config: BatcherConfig) -> dict[str, Any]:
+    """Return a configuration as a message has it: what matters to every stack, and the features that are asked for."""
+    plain = BatcherConfig()
+    asked = [name for name in FEATURES if getattr(config, name) != getattr(plain, name)]
+    return {name: list(value) if isinstance(value := getattr(config, name), tuple) else value for name in (*BASIC, *asked)}
+
+
+def inference(request: Request) -> dict[str, Any]:
+    """Return a request's part of its message."""
+    ask = {name: getattr(request.payload, name) for name in ASKED}
+    ask |= {"serial": portable(request.serial), "hold": portable(request.hold), "fail": bool(request.payload.fail)}
+    return {"ask": ask, "input": [[portable(value) for value in row] for row in request.tensor().tolist()]}
+
+
+def response(answer: dict[str, Any], *, monotonic: bool) -> Response:
+    """Return the Response that an answer to `infer` carries; raise Refused if it carries that."""
+    if refused := answer.get("refused"):
+        raise Refused(Kind(refused["kind"]), refused["message"], refused.get("status", ""))
+    echo, info = tensor(answer["echo"]), answer["info"]
+    clock = clock_id() if monotonic else UNKNOWN_CLOCK
+    row = [VERSION, *(int(info[name]) for name in ("batch", "instance", "requests", "rows", "position"))]
+    row += [int(info["enter_ns"]), int(info["exit_ns"]), clock, int(info["serial"])]
+    return Response(echo, np.tile(np.array([row], dtype=np.int64), (len(echo), 1)))
+
+
+def tensor(rows: list[list[int | str]]) -> Ints:
+    """Return rows of integers, some of them as strings, as an array."""
+    return np.array([[int(value) for value in row] for row in rows], dtype=np.int64)
+
+
+def log_line(line: dict[str, Any]) -> dict[str, Any]:
+    """Return a line of the log with all its integers as integers."""
+    whole: dict[str, Any] = {name: int(line[name]) for name in ("batch", "enter_ns", "exit_ns") if name in line}
+    if "serials" in line:
+        whole["serials"] = [int(one) for one in line["serials"]]
+    return {**line, **whole}
+
+
+def wrong(document: object, file: str, name: str) -> str:
+    """Return what is wrong with a message, by its definition in a schema: the place and the fault; empty if it fits."""
+    from jsonschema.exceptions import best_match
+
+    error = best_match(_validator(file, name).iter_errors(document))
+    if error is None:
+        return ""
+    where = ".".join(map(str, error.absolute_path))
+    return f"{where}: {error.message}"[:300] if where else error.message[:300]
+
+
+def definition(do: str) -> str:
+    """Return the name of the definition that the answer to this message has to fit."""
+    return "done" if do in DONE else do
+
+
+@cache
+def _validator(file: str, name: str) -> Any:
+    from jsonschema import Draft202012Validator
+
+    schema = json.loads((files("batchproof.targets.stdio.schema") / file).read_text(encoding="utf-8"))
+    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": schema["$defs"]})
