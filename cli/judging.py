@@ -122,13 +122,16 @@ def report(
 @app.command(epilog=help_text("matrix"))
 def matrix(
     folders: Annotated[list[Path], typer.Argument(help="Report folders, or folders that contain report folders.")],
+    areas: Annotated[str, typer.Option(help="Only these areas: names or patterns such as DB-*, separated by commas.")] = "",
     rules: Annotated[bool, typer.Option("--rules", help="A row for each rule instead of a column for each area.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
 ) -> None:
     """Print how many rules of each area each stack keeps. The reports must come from one catalogue of rules."""
     from batchproof.commands.matrix import print_matrix
 
-    end(print_matrix(folders, rules=rules, as_markdown=markdown))
+    if areas and rules:
+        misuse("--areas chooses columns, and with --rules there are none: leave one of the two out")
+    end(print_matrix(folders, areas.split(",") if areas else (), rules=rules, as_markdown=markdown))
 
 
 @app.command(epilog=help_text("truth"))

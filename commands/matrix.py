@@ -12,19 +12,22 @@ from rich.text import Text
 from batchproof.commands.report import found_in
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.reports import ReportError, read
-from batchproof.reports.stacks import LEGEND, Grid, MixedError, by_rule, dated, grids, markdown
+from batchproof.reports.stacks import LEGEND, Grid, MixedError, NoAreaError, by_rule, dated, grids, markdown
 from batchproof.reports.wording import cell, clean, line
 
 BORDERS = 3  # columns of a terminal between two cells
 STYLES = {"✗": "red", "FAIL": "red", "KNOWN": "red", "?": "yellow", "INCONCLUSIVE": "yellow", "ERROR": "yellow"}
 
 
-def print_matrix(folders: Sequence[Path], *, rules: bool, as_markdown: bool) -> ExitStatus:
-    """Print the matrix; MISUSE if a report cannot be read, or if two were judged by different catalogues."""
+def print_matrix(folders: Sequence[Path], areas: Sequence[str], *, rules: bool, as_markdown: bool) -> ExitStatus:
+    """Print the matrix of the areas that match a pattern (all without one), or of the rules.
+
+    MISUSE if a report cannot be read, or if two were judged by different catalogues.
+    """
     try:
         reports = [read(folder) for folder in found_in(folders)]
-        tables = [by_rule(reports)] if rules else grids(reports)
-    except (ReportError, MixedError) as error:
+        tables = [by_rule(reports)] if rules else grids(reports, areas or ("*",))
+    except (ReportError, MixedError, NoAreaError) as error:
         return refuse(line(error))
     notes = [dated(reports)] if rules else [LEGEND, dated(reports)]
     if as_markdown:

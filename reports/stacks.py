@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from batchproof.reports.formats.report import Report, area
 from batchproof.reports.matrix import names_of, titles_of, verdict_of
@@ -20,6 +21,10 @@ class MixedError(Exception):
     """The reports were judged by different catalogues; the message names two of them."""
 
 
+class NoAreaError(Exception):
+    """A pattern matches no area of the reports; the message lists the areas."""
+
+
 @dataclass(frozen=True)
 class Grid:
     """A table of plain text. What targets said in it is not escaped yet."""
@@ -28,12 +33,19 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
 
 
-def grids(reports: Sequence[Report]) -> list[Grid]:
-    """Return a grid for each family of areas (DB, PERF, CFG): a row for each report. MixedError if they do not compare."""
+def grids(reports: Sequence[Report], patterns: Sequence[str] = ("*",)) -> list[Grid]:
+    """Return a grid for each family of areas (DB, PERF, CFG) that match a pattern: a row for each report.
+
+    MixedError if the reports do not compare, NoAreaError if a pattern matches nothing.
+    """
     check_catalogue(reports)
     families: dict[str, dict[str, None]] = {}
-    for name in (area(rule) for report in reports for rule in report.header["rules"]):
-        families.setdefault(name.partition("-")[0], {})[name] = None
+    names = dict.fromkeys(area(rule) for report in reports for rule in report.header["rules"])
+    if empty := [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in names)]:
+        raise NoAreaError(f"no area matches '{empty[0]}': there are {', '.join(names)}")
+    for name in names:
+        if any(fnmatchcase(name, pattern) for pattern in patterns):
+            families.setdefault(name.partition("-")[0], {})[name] = None
     return [_grid(reports, family, tuple(areas)) for family, areas in families.items()]
 
 

@@ -30,6 +30,7 @@ BUILT_IN = {
     "bentoml": "batchproof.targets.stacks.bentoml:BentoMLTarget",
     "kserve": "batchproof.targets.stacks.kserve:KServeTarget",
     "mlserver": "batchproof.targets.stacks.mlserver:MLServerTarget",
+    "pytriton": "batchproof.targets.stacks.pytriton:PyTritonTarget",
     "ray": "batchproof.targets.stacks.ray:RayTarget",
 }
 EXTRAS = {  # the extra that brings a module

@@ -40,6 +40,19 @@ def test_a_row_for_each_stack(tmp_path: Path, capfd: pytest.CaptureFixture[str])
     assert notes[-1] == "Judged 2026-11-21 by 8 rules of Batchproof 2026.11.0."
 
 
+def test_areas_can_be_chosen(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A pattern keeps its areas; one that matches nothing, or that has nothing to choose from, is refused."""
+    write(tmp_path / "a", *LINES)
+
+    out = invoke(capfd, "matrix", tmp_path, "--areas", "DB-S*,DB-DELAY", "--markdown")[1]
+    none, both = (invoke(capfd, "matrix", tmp_path, "--areas", "DB-X*", *more) for more in ([], ["--rules"]))
+
+    assert cells(out.splitlines()[0]) == ["stack", "SIZE", "DELAY"]
+    assert (none[0], both[0]) == (2, 2)
+    assert "no area matches 'DB-X*': there are DB-SIZE, DB-ORDER, DB-DELAY" in one_message(none[2])
+    assert "leave one of the two out" in one_message(both[2])
+
+
 def test_a_row_for_each_rule(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """With --rules, every rule has its verdict on every stack."""
     write(tmp_path / "a", *LINES)
