@@ -30,6 +30,7 @@ BUILT_IN = {
     "bentoml": "batchproof.targets.stacks.bentoml:BentoMLTarget",
     "kserve": "batchproof.targets.stacks.kserve:KServeTarget",
     "mlserver": "batchproof.targets.stacks.mlserver:MLServerTarget",
+    "mosec": "batchproof.targets.stacks.mosec:MosecTarget",
     "pytriton": "batchproof.targets.stacks.pytriton:PyTritonTarget",
     "ray": "batchproof.targets.stacks.ray:RayTarget",
 }

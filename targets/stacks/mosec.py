@@ -1,0 +1,75 @@
+"""Target `mosec`: the witness behind a mosec server of its own, called over HTTP. docs/stacks/mosec.md has more."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from urllib import request as http
+
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets import TargetInfo, read_log
+from batchproof.targets.kit import HttpClient, Interpreter, Server, free_port
+
+SERVER = Path(__file__).with_name("mosec_server.py")
+OPEN = http.build_opener(http.ProxyHandler({})).open  # past any proxy that the environment names
+CAPACITY, TIMEOUT_MS = 1024, 24 * 3600 * 1000
+CLAIMS = {
+    "delay": True,
+    "delay_anchor": "first-dequeue",
+    "smallest_delay_ms": 1,
+    "zero_delay": "default",
+    "queue_timeout": True,
+    "timeout_covers": "request",
+    "max_queue_size": True,
+    "instances": True,
+    "close": True,
+}
+HOW = "python3 -m venv env; env/bin/pip install mosec numpy; then name it: --target 'mosec?python=env/bin/python'"
+
+
+class Waiting:
+    """Counts who waits: the tasks that mosec says remain, less those that the witnesses' logs say are in the model."""
+
+    def __init__(self, port: int, folder: str) -> None:
+        self._metrics, self._folder = f"http://127.0.0.1:{port}/metrics", folder
+        self._cursors: dict[str, int] = {}
+        self._inside: dict[tuple[object, object], int] = {}
+
+    def __call__(self) -> int:
+        """Return how many requests wait."""
+        lines, self._cursors = read_log(self._folder, self._cursors)
+        for line in lines:
+            batch = line["instance"], line["batch"]
+            if "serials" in line:
+                self._inside[batch] = len(line["serials"])
+            else:
+                self._inside.pop(batch, None)
+        with OPEN(self._metrics) as reply:
+            gauges = [one.split() for one in reply.read().decode().splitlines() if "remaining_task" in one and one[0] != "#"]
+        return max(0, sum(int(float(value)) for _, value in gauges) - sum(self._inside.values()))
+
+
+class MosecTarget:
+    """mosec, with a server for each configuration. python: the interpreter that has it."""
+
+    deploys_at_once = 2
+
+    def __init__(self, python: str = "") -> None:
+        self._python = Interpreter(python, ["mosec"], HOW)
+        self.info = TargetInfo("mosec", self._python.versions["mosec"], "mosec", claims=CLAIMS)
+
+    def deploy(self, config: BatcherConfig) -> Server:
+        """Start a server. Its delay is whole milliseconds, and 0 is its default of 10 ms."""
+        port = free_port()
+        client = HttpClient(f"http://127.0.0.1:{port}")
+        asked = {
+            "ADDRESS": "127.0.0.1", "PORT": port, "CAPACITY": config.max_queue_size or CAPACITY, "LOG_LEVEL": "error",
+            "TIMEOUT": config.queue_timeout_ns // 1_000_000 or TIMEOUT_MS,
+        }  # fmt: skip
+        deployed = Server(
+            self._python, SERVER, config.max_batch_size, config.max_queue_delay_ns // 1_000_000, config.instances,
+            submit=partial(client.infer, "/inference"), ready=partial(client.ok, "/metrics"), name="mosec",
+            env={f"MOSEC_{name}": str(value) for name, value in asked.items()},
+        )  # fmt: skip
+        deployed.queued = Waiting(port, deployed._folder.path)  # noqa: SLF001 - the logs tell who is in the model
+        return deployed
