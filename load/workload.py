@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.targets.claims import unmet
+from batchproof.targets.fitting import deployable
 from batchproof.targets.lifecycle import finish
 from batchproof.targets.protocol import Deployment, Request, Target, Unsupported
 from batchproof.targets.verbs import FullTarget, full, full_deployment
@@ -105,6 +106,8 @@ def serve(
     target = full(target)
     if feature := unmet(target.info.claims, config.features()):
         raise Skipped(f"{target.info.name} does not claim '{feature}'")
+    if value := deployable(config, target.info.claims):
+        raise Skipped(f"{target.info.name} does not support {value}")
     try:
         served = _torch(target, work, config, threads, device) if work.model else Served(target.deploy(config), work)
     except Unsupported as lack:

@@ -86,8 +86,9 @@ _TABLE = (
     ),
     Claim(
         "batches_without_delay",
-        "A backlog leaves in batches although the queue delay is 0.",
-        "batches without a queue delay",
+        "A backlog leaves in batches although the queue delay is 0. If not, and `delay` is not claimed either, there are no "
+        "batches of several requests at all.",
+        "batches of several requests",
         (True, False),
         changes="If false, rules with several requests at once deploy the smallest delay above 0.",
     ),
@@ -226,6 +227,8 @@ def _problems(claims: Mapping[str, Any]) -> Iterator[str]:
 def _meets(claims: Mapping[str, Any], need: str) -> bool:
     name, _, wanted = need.partition("=")
     value = value_of(claims, name)
+    if name == "batches_without_delay" and value_of(claims, "delay"):
+        return True  # there are batches: the rule is driven with a delay
     return _text(value) in wanted.split("|") if wanted else bool(value)
 
 

@@ -12,6 +12,7 @@ from batchproof.fixtures.evidence.served_config import ServedConfig
 from batchproof.fixtures.evidence.validation import Validation
 from batchproof.fixtures.judging.catalogue import select
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.fitting import fitted
 from batchproof.targets.protocol import Unsupported
 
 if sys.version_info >= (3, 11):
@@ -35,10 +36,11 @@ def served(session):
     """Return the configuration that the target says it serves, beside the one that it was given."""
 
     def ask() -> ServedConfig:
-        deployment = session.deployment(CONFIG)
+        config = fitted(CONFIG, session.info.claims)
+        deployment = session.deployment(config)
         if deployment.config_pbtxt is None:
             raise Unsupported("config")
-        return ServedConfig(CONFIG.facts(), deployment.config_pbtxt())
+        return ServedConfig(config.facts(), deployment.config_pbtxt())
 
     return ask
 

@@ -3,10 +3,11 @@
 import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Cancel, Entered, Queued, Release, Script, Send, in_line, plugged
+from batchproof.fixtures.judging.fit import AMPLE
 from batchproof.reference_batcher import BatcherConfig
 
 FOUR = BatcherConfig(max_batch_size=4)
-FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, max_queue_size=1000)
+FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, max_queue_size=AMPLE)
 LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=100 * MS)
 HEARD = 400 * MS  # no server reports that it has heard of a cancellation, and this is far longer than it takes
@@ -33,7 +34,7 @@ def test_never_executed_with_policy(drive, judge):
 @pytest.mark.rule("DB-CANCEL-003")
 def test_others_close_up(drive, judge):
     """Other requests keep their order and fill the place that a cancelled request leaves in its batch"""
-    judge(drive(FOUR_WITH_POLICY, taken_back(9, 1, 6)))
+    judge(drive(FOUR, taken_back(9, 1, 6), policy=True))
 
 
 @pytest.mark.rule("DB-CANCEL-004")
@@ -55,13 +56,13 @@ def test_place_is_free(drive, judge):
 @pytest.mark.rule("DB-CANCEL-006")
 def test_sender_hears_it(drive, judge):
     """The sender of a cancelled request is told that it was cancelled"""
-    judge(drive(FOUR_WITH_POLICY, taken_back(6, 1, 4)))
+    judge(drive(FOUR, taken_back(6, 1, 4), policy=True))
 
 
 @pytest.mark.rule("DB-CANCEL-007")
 def test_counted_as_cancelled(drive, judge):
     """The server counts a cancelled request as cancelled and not as a success"""
-    judge(drive(FOUR_WITH_POLICY, taken_back(6, 1, 4), count=True))
+    judge(drive(FOUR, taken_back(6, 1, 4), count=True, policy=True))
 
 
 @pytest.mark.rule("DB-CANCEL-008")

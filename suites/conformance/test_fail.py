@@ -9,8 +9,11 @@ FOUR = BatcherConfig(max_batch_size=4)
 
 
 def poisoned() -> Script:
-    """A full batch with one request that makes the model raise, and two batches behind it."""
-    bad = Send("bad0", fail=True), Send("bad1"), Send("bad2"), Send("bad3")
+    """A full batch with two requests that make the model raise, and two batches behind it.
+
+    There are two because the first may have to leave alone, if batches do not grow while the model is busy.
+    """
+    bad = Send("bad0", fail=True), Send("bad1", fail=True), Send("bad2"), Send("bad3")
     return gated(*bad, *(Send(f"r{i}") for i in range(8)))
 
 

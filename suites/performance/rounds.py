@@ -12,17 +12,14 @@ CLIENTS = 16  # twice a batch: one half waits while the other is served, so ever
 LONE_NS = 25 * MS  # from one lone request to the next: everything after a batch has ended by then
 
 
-def rounds(loads: Loads, *, rows: bool) -> Iterator[Slice]:
-    """Run the rounds and yield their slices.
-
-    rows: the target accepts requests of several rows, so that a full batch can be one request.
-    """
+def rounds(loads: Loads) -> Iterator[Slice]:
+    """Run the rounds and yield their slices."""
     model = loads.model(CONFIG)
     loads.closed("warm-up", model, CLIENTS, 2 * CLIENTS)
 
     def one() -> Iterator[Slice]:
         yield loads.closed("naive", model, 1, 10)
-        if rows:
+        if loads.rows:
             yield from loads.open(Part("full", model, every(LONE_NS, 7), rows=CONFIG.max_batch_size))
         yield loads.closed("batched", model, CLIENTS, 10 * CLIENTS)
 

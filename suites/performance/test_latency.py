@@ -29,7 +29,7 @@ def test_batching_costs_the_delay(loads, judge):
         (measured,) = loads.open(Part(NAMES[config], model, every(LONE_NS + delay_ns, 7)))
         return replace(measured, max_queue_delay_ns=delay_ns)
 
-    judge(loads.trial(loads.turns(tuple(NAMES), lone, 4, 7)))
+    judge(loads.trial(loads.turns(tuple(NAMES), lone, 4, 7, exact=True)))
 
 
 @pytest.mark.rule("PERF-ORACLE-001")
@@ -46,7 +46,7 @@ def test_as_fast_as_simulated(loads, judge, seed):
             Part("arrivals", model, 9 * APART_NS + due_ns),
         )
         curve = Curve((1, 8), (max(1, one.p50_ns), max(1, full.p50_ns)))
-        simulated_ns = simulate(CONFIG, due_ns, curve.table(8)).latency_ns
+        simulated_ns = simulate(loads.fitted(CONFIG), due_ns, curve.table(8)).latency_ns
         return one, full, replace(measured, simulated_mean_ns=round(simulated_ns.mean()))
 
     judge(loads.trial(loads.rounds(arrivals, 4, 7), SLOW))

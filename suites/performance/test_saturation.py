@@ -11,9 +11,9 @@ SIZES = (SINGLE, BatcherConfig(max_batch_size=4), CONFIG)
 
 
 @pytest.fixture
-def saturated(session, loads):
+def saturated(loads):
     """The same load as the rule about the speed-up uses."""
-    return lambda: loads.shared("rounds", lambda: rounds(loads, rows=bool(session.info.claims.get("rows"))))
+    return lambda: loads.shared("rounds", lambda: rounds(loads))
 
 
 @pytest.mark.rule("PERF-LIMIT-001")
@@ -32,7 +32,9 @@ def test_larger_batches_pay(loads, judge):
         size = config.max_batch_size
         return replace(loads.closed(f"size {size}", model, 2 * size, 8 * size), max_batch_size=size)
 
-    judge(loads.trial(loads.turns(SIZES, saturated, 4, 7)))
+    smallest = loads.fitted(SINGLE).max_batch_size
+    sizes = SIZES if smallest == 1 else tuple(replace(SINGLE, max_batch_size=smallest * times) for times in (1, 2, 4))
+    judge(loads.trial(loads.turns(sizes, saturated, 4, 7)))
 
 
 @pytest.mark.rule("PERF-STEADY-001")

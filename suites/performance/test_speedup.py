@@ -12,7 +12,7 @@ def trial(session, loads):
     """One client and 2 x max_batch_size clients on the same model, in turn."""
 
     def run():
-        found = loads.shared("rounds", lambda: rounds(loads, rows=bool(session.info.claims.get("rows"))))
+        found = loads.shared("rounds", lambda: rounds(loads))
         rates = {name: [one.qps for one in found.named(name)] for name in ("naive", "batched")}
         session.measures = {f"{name}_qps": round(statistics.median(qps), 1) for name, qps in rates.items() if qps}
         return found

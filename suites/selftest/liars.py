@@ -56,6 +56,8 @@ class _Changed:
         outer: Future[Response] = Future()
 
         def settle(done: Future[Response]) -> None:
+            if outer.done():
+                return
             try:
                 outer.set_result(self.change(done.result()))
             except Refused as refused:

@@ -6,11 +6,13 @@ they refuse with an error, so a rule that asked for it would end with ERROR.
 
 from __future__ import annotations
 
+import itertools
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from batchproof.suites.selftest.liars import Honest
-from batchproof.targets.protocol import TargetError, TargetInfo, Unsupported
+from batchproof.suites.selftest.liars import Honest, _Changed
+from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo, Unsupported
 from batchproof.targets.virtual import VirtualTarget
 
 MS = 1_000_000
@@ -49,7 +51,7 @@ class NoRowsSixOrMore(SixOrMore):
 class NoKnob(Narrow):
     """It cannot be told a delay."""
 
-    claims: ClassVar[dict[str, Any]] = {"delay": False, "delay_anchor": False}
+    claims: ClassVar[dict[str, Any]] = {"delay": False, "delay_anchor": False, "config": False}
 
     def deploy(self, config: Any) -> Any:
         """Serve only without a delay."""
@@ -108,4 +110,193 @@ class BatchesWithDelay(Narrow):
 
     def deploy(self, config: Any) -> Any:
         """Serve one by one where there is no delay."""
-        return super().deploy(config if config.max_queue_delay_ns else replace(config, max_batch_size=1))
+        return super().deploy(config) if config.max_queue_delay_ns else VirtualTarget("never-batches").deploy(config)
+
+
+# ------------------------------------------------------------------------------------------------- made in another way
+
+
+class LoopEntry(Narrow):
+    """Its delay counts from whenever its loop comes round: here, from every tenth of a second."""
+
+    claims: ClassVar[dict[str, Any]] = {"delay_anchor": "loop-entry"}
+    mutant = "delay-half"
+
+
+class FirstDequeue(Narrow):
+    """Its delay counts from when a free instance takes the first request."""
+
+    mutant = "delay-from-idle"
+    claims: ClassVar[dict[str, Any]] = {"delay_anchor": "first-dequeue"}
+
+
+class RowsAreUnits(Narrow):
+    """It counts requests, whatever they hold."""
+
+    mutant = "size-in-requests"
+    claims: ClassVar[dict[str, Any]] = {"rows": "requests"}
+
+
+class RowsAreSplit(Narrow):
+    """It cuts a request to fill a batch."""
+
+    mutant = "request-split"
+    claims: ClassVar[dict[str, Any]] = {"rows": "split"}
+
+
+class _OwnQueues(_Changed):
+    """A deployment of one model for each instance, which take turns."""
+
+    def __init__(self, models: list[Any]) -> None:
+        super().__init__(models[0])
+        self._models = models
+        self._turn = itertools.cycle(sorted(2 * list(range(len(models)))))  # two to each, then two to the next one
+        self._future: dict[Future[Response], int] = {}
+
+    def submit(self, request: Request) -> Future[Response]:
+        """Queue it with the next instance."""
+        turn = next(self._turn)
+        future = self._models[turn].submit(request)
+        self._future[future] = turn
+        return future
+
+    def cancel(self, future: Future[Response]) -> None:
+        self._models[self._future[future]].cancel(future)
+
+    def queued(self) -> int:
+        return sum(model.queued() for model in self._models)
+
+    def release(self, token: int) -> None:
+        for model in self._models:
+            model.release(token)
+
+    def log(self) -> list[dict[str, Any]]:
+        return [{**line, "instance": number} for number, model in enumerate(self._models) for line in model.log()]
+
+    statistics = None
+
+    def close(self) -> None:
+        for model in self._models:
+            model.close()
+
+
+class OwnQueues(Narrow):
+    """Each of its instances has a queue of its own, and requests go to them by twos."""
+
+    claims: ClassVar[dict[str, Any]] = {"queue": "each-instance", "statistics": False, "ordering": False, "faults": False}
+
+    def deploy(self, config: Any) -> Any:
+        """Serve as many models as there are instances, in the same simulated time."""
+        one = replace(config, instances=1)
+        first = self._inner.deploy(one)
+        return _OwnQueues([first, *(self._inner.deploy_beside(first, one) for _ in range(config.instances - 1))])
+
+
+class _CountsInside(_Changed):
+    """Refuses a request if as many as the limit are inside, waiting or executed."""
+
+    def __init__(self, inner: Any, limit: int) -> None:
+        super().__init__(inner)
+        self._limit, self._inside = limit, 0
+
+    def submit(self, request: Request) -> Future[Response]:
+        """Refuse it, or count it until it is answered."""
+        if self._limit and self._inside >= self._limit:
+            full: Future[Response] = Future()
+            full.set_exception(Refused(Kind.FULL, "too many requests", "UNAVAILABLE"))
+            return full
+        self._inside += 1
+        future = super().submit(request)
+        future.add_done_callback(self._leave)
+        return future
+
+    def _leave(self, _done: Future[Response]) -> None:
+        self._inside -= 1
+
+
+class CountsInside(Narrow):
+    """Its limit counts what is executed too."""
+
+    claims: ClassVar[dict[str, Any]] = {"queue_limit_counts": "inside", "statistics": False, "priorities": False}
+
+    def deploy(self, config: Any) -> Any:
+        """Serve without a limit, behind one that counts all requests."""
+        return _CountsInside(super().deploy(replace(config, max_queue_size=0)), config.max_queue_size)
+
+
+class _TimesRequests(_Changed):
+    """Tells the sender that a request is over when its time is, wherever the request is."""
+
+    def __init__(self, inner: Any, timeout_ns: int) -> None:
+        super().__init__(inner)
+        self._timeout_ns = timeout_ns
+
+    def submit(self, request: Request) -> Future[Response]:
+        """Pass it on, and give up when its time is over."""
+        future = super().submit(request)
+        if self._timeout_ns:
+            self.clock.at(self.clock.now_ns() + self._timeout_ns, lambda: self._give_up(future))
+        return future
+
+    def _give_up(self, future: Future[Response]) -> None:
+        if not future.done():
+            future.set_exception(Refused(Kind.EXPIRED, "timed out", "UNAVAILABLE"))
+            self.cancel(future)
+
+
+class TimesRequests(Narrow):
+    """Its timeout covers the whole request, as that of many HTTP servers does."""
+
+    claims: ClassVar[dict[str, Any]] = {
+        "timeout_covers": "request", "timeout_delay": False, "timeout_override": False, "statistics": False,
+    }  # fmt: skip
+
+    def deploy(self, config: Any) -> Any:
+        """Serve without a timeout, behind a timer for each request."""
+        return _TimesRequests(super().deploy(replace(config, queue_timeout_ns=0)), config.queue_timeout_ns)
+
+
+class ClosesEarly(Narrow):
+    """A request that finds its model busy, and no other waiting, leaves alone: its batch is closed at once."""
+
+    claims: ClassVar[dict[str, Any]] = {"late_binding": False}
+
+    def deploy(self, config: Any) -> Any:
+        """Serve with another answer to how much of the head of the queue leaves."""
+        deployment = super().deploy(config)
+        core = deployment._batcher._service.core
+        enqueue, departure = core.enqueue, core._departure
+        closed: set[int] = set()
+
+        def enqueued(entry: Any) -> Any:
+            refused = enqueue(entry)
+            if refused is None and not core.free and core.waiting == 1:
+                closed.add(id(entry))
+            return refused
+
+        def leaving(head: Any, now_ns: int) -> Any:
+            return (1, now_ns) if id(head.batch[0]) in closed else departure(head, now_ns)
+
+        core.enqueue, core._departure = enqueued, leaving
+        return deployment
+
+
+class Alone(NoKnob):
+    """It executes each request alone, whatever it is told."""
+
+    mutant = "never-batches"
+    claims: ClassVar[dict[str, Any]] = {
+        **NoKnob.claims, "batches_without_delay": False, "late_binding": False, "rows": "requests", "preferred_sizes": False,
+    }  # fmt: skip
+
+
+class NoBatchOfOne(Narrow):
+    """Its max_batch_size is at least two."""
+
+    claims: ClassVar[dict[str, Any]] = {"smallest_batch": 2}
+
+    def deploy(self, config: Any) -> Any:
+        """Serve only with two rows or more."""
+        if config.max_batch_size < 2:
+            raise TargetError(f"max_batch_size is {config.max_batch_size}")
+        return super().deploy(config)
