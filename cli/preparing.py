@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from batchproof.cli import app
-from batchproof.cli.options import Base, end
+from batchproof.cli.options import Base, end, misuse
 from batchproof.exit_status import help_text
 
 news = typer.Typer(no_args_is_help=True, help="Write the skeleton of a rule or an adapter: see CONTRIBUTING.md.")
@@ -63,11 +63,18 @@ def new_rule(
 def new_adapter(
     name: Annotated[str, typer.Argument(help="The batcher's name: lower-case letters, digits and underscores.")],
     folder: Annotated[Path, typer.Option(help="Where the files go.")] = Path(),
+    in_process: Annotated[bool, typer.Option("--in-process", help="It is called in this process (the default).")] = False,
+    on_asyncio: Annotated[bool, typer.Option("--asyncio", help="It lives on an asyncio event loop.")] = False,
+    over_http: Annotated[bool, typer.Option("--http", help="It is in an HTTP server of its own.")] = False,
+    over_grpc_v2: Annotated[bool, typer.Option("--grpc-v2", help="It is in a server of KServe V2 over gRPC.")] = False,
 ) -> None:
     """Write an adapter that runs, a stand-in for the batcher behind it, and a test. Say what is still missing."""
-    from batchproof.commands.new.adapter import print_new_adapter
+    from batchproof.commands.new.adapter import KINDS, print_new_adapter
 
-    end(print_new_adapter(name, folder))
+    given = [kind for kind, asked in zip(KINDS, (in_process, on_asyncio, over_http, over_grpc_v2), strict=True) if asked]
+    if len(given) > 1:
+        misuse(f"choose one of --{' and --'.join(given)}")
+    end(print_new_adapter(name, folder, *given))
 
 
 @adapters.callback()

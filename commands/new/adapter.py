@@ -1,57 +1,90 @@
 """`batchproof new adapter NAME`: a complete adapter, a stand-in for the batcher behind it, and a test that runs CORE.
 
-The files in `skeleton/` are the source: they run as they are, and docs/adapters.md shows them. The new name
-replaces `example` in them.
+There are four kinds, by how a batcher is reached. The files in `skeleton/` are the source: they run as they are, and
+docs/adapters.md shows one of them. The new name replaces `example` in them.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from batchproof.exit_status import ExitStatus, refuse
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-SKELETON = ("{}_batcher.py", "{}_adapter.py", "test_{}.py")
+BATCHER, ADAPTER, SERVER, TEST = "{}_batcher.py", "{}_adapter.py", "{}_server.py", "test_{}.py"
+IN_PROCESS = (
+    "{adapter}: import your batcher instead of {batcher}, and delete {batcher}",
+    "{adapter}, __init__: start it with the witness as its model; size and delay come from `config`",
+    "{adapter}, submit: send the payload; say which Kind each of your errors is",
+)
+SERVED = (
+    "{server}: make it your own server, with your batcher instead of {batcher}, and delete {batcher}",
+    "{server}: run `counted.execute` as its model, and count a request when your batcher has queued it",
+    "{adapter}, deploy: what the server is started with, where a request is sent, and when it is ready",
+    "{adapter}, __init__: the distributions that the server needs, so that a missing one is named",
+)
 
 
-def print_new_adapter(name: str, folder: Path) -> ExitStatus:
-    """Write the three files, and print what a person has to do next."""
+@dataclass(frozen=True)
+class Kind:
+    """A way to reach a batcher: its files, each below `skeleton/`, and what a person has to do in them."""
+
+    sources: tuple[str, ...]
+    steps: tuple[str, ...]
+
+    def names(self, name: str) -> list[str]:
+        """Return the names of the files for a batcher of this name."""
+        return [Path(source).name.format(name) for source in self.sources]
+
+
+KINDS = {
+    "in-process": Kind((f"in_process/{BATCHER}", f"in_process/{ADAPTER}", TEST), IN_PROCESS),
+    "asyncio": Kind((f"asyncio_loop/{BATCHER}", f"asyncio_loop/{ADAPTER}", TEST), IN_PROCESS),
+    "http": Kind((f"in_process/{BATCHER}", f"http_server/{SERVER}", f"http_server/{ADAPTER}", TEST), SERVED),
+    "grpc-v2": Kind((f"in_process/{BATCHER}", f"grpc_v2_server/{SERVER}", f"grpc_v2_server/{ADAPTER}", TEST), SERVED),
+}
+
+
+def print_new_adapter(name: str, folder: Path, kind: str = "in-process") -> ExitStatus:
+    """Write the files of a kind, and print what a person has to do next."""
     if not NAME.fullmatch(name):
         return refuse(f"'{name}' cannot be the name of a Python module: use lower-case letters, digits and underscores")
     try:
-        written = new_adapter(name, folder)
+        written = new_adapter(name, folder, kind)
     except FileExistsError as error:
         return refuse(f"{error.filename} already exists: choose another name or --folder")
     except OSError as error:
         return refuse(f"cannot write {error.filename}: {error.strerror}", ExitStatus.UNAVAILABLE)
-    batcher, adapter, test = (path.name for path in written)
+    names = [path.name for path in written]
+    words = {word: form.format(name) for word, form in (("batcher", BATCHER), ("adapter", ADAPTER), ("server", SERVER))}
     spec = f"{name}_adapter:{_class(name)}"
     where = "" if folder.resolve() == Path.cwd() else f"cd {folder} && "
-    print(f"In {folder}: {batcher}, {adapter} and {test}. They run as they are. What is still missing:")
+    print(f"In {folder}: {', '.join(names[:-1])} and {names[-1]}. They run as they are. What is still missing:")
     steps = (
-        f"{adapter}: import your batcher instead of {batcher}, and delete {batcher}",
-        f"{adapter}, __init__: start it with the witness as its model; size and delay come from `config`",
-        f"{adapter}, submit: send the payload; say which Kind each of your errors is",
-        f"{adapter}, queued: how many requests are waiting, not counting those in the model",
-        f"{adapter}, claims: what your batcher's documentation promises (docs/adapters.md lists the claims)",
-        f"{where}batchproof adapter check {spec}: it says which line to mend, and measures claims",
-        f"{where}batchproof check --target {spec} --profile CORE, and {where}pytest {test}",
+        *(step.format(**words) for step in KINDS[kind].steps),
+        f"{words['adapter']}, claims: what your batcher's documentation promises (docs/adapters.md lists the claims)",
+        f"{where}batchproof adapter check {spec}, until it finds nothing",
+        f"{where}batchproof check --target {spec} --profile CORE, and {where}pytest {names[-1]}",
     )
     print("\n".join(f"{number:>3}. {step}" for number, step in enumerate(steps, 1)))
     return ExitStatus.FINE
 
 
-def new_adapter(name: str, folder: Path) -> list[Path]:
-    """Write the skeleton under this name; return the files. FileExistsError, before anything is written, if one exists."""
-    paths = [folder / part.format(name) for part in SKELETON]
+def new_adapter(name: str, folder: Path, kind: str = "in-process") -> list[Path]:
+    """Write the skeleton of a kind under this name; return the files.
+
+    FileExistsError, before anything is written, if one of them exists.
+    """
+    paths = [folder / part for part in KINDS[kind].names(name)]
     for path in paths:
         if path.exists():
             raise FileExistsError(17, "File exists", str(path))
     folder.mkdir(parents=True, exist_ok=True)
     source = files("batchproof.commands.new") / "skeleton"
-    for path, part in zip(paths, SKELETON, strict=True):
+    for path, part in zip(paths, KINDS[kind].sources, strict=True):
         text = (source / part.format("example")).read_text(encoding="utf-8")
         path.write_text(re.sub(r"example(?=[_\".:]|$)", name, text).replace("Example", _class(name)), encoding="utf-8")
     return paths

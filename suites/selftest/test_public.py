@@ -26,7 +26,8 @@ PUBLIC = {
     ),
     "batchproof.reports": "BenchReport Report ReportError VERDICTS headline read read_bench",
 }
-ADAPTERS = ("targets/litserve.py", "commands/new/skeleton/example_adapter.py")
+KINDS = ("in_process", "asyncio_loop", "http_server", "grpc_v2_server")
+ADAPTERS = ("targets/litserve.py", *(f"commands/new/skeleton/{kind}/example_adapter.py" for kind in KINDS))
 HEAVY = ("torch", "tritonclient", "litserve", "scipy", "pytest")
 
 

@@ -10,39 +10,66 @@ from pathlib import Path
 
 import pytest
 
-from batchproof.commands.new.adapter import SKELETON, new_adapter, print_new_adapter
+from batchproof.commands.new.adapter import KINDS, new_adapter, print_new_adapter
 from batchproof.exit_status import COMMANDS, ExitStatus
+from batchproof.suites.selftest.adapter_lines import adapter_lines
+from batchproof.suites.selftest.command_line import invoke, one_message
 
 SOURCE = Path(str(files("batchproof.commands.new") / "skeleton"))
 PAGE = Path(__file__).parents[3] / "docs" / "adapters.md"
 
 
-def test_the_skeleton_runs_as_it_is(tmp_path: Path) -> None:
-    """Under another name, the skeleton's own target is judged, and nothing in it is still called example."""
-    written = new_adapter("my_queue", tmp_path)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_skeleton_runs_as_it_is(tmp_path: Path, kind: str) -> None:
+    """Under another name, each kind's own target is judged, and nothing in it is still called example."""
+    written = new_adapter("my_queue", tmp_path, kind)
 
-    command = [sys.executable, "-m", "batchproof", "check", "--target=my_queue_adapter:MyQueue", "--rules=DB-SIZE-002"]
+    rules = "DB-SIZE-002,DB-DELAY-003,DB-ORDER-001,DB-RESULT-001,DB-FAIL-001"
+    command = [sys.executable, "-m", "batchproof", "check", "--target=my_queue_adapter:MyQueue", f"--rules={rules}"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False, env=os.environ)
 
-    assert (run.returncode, run.stderr) == (0, "")
+    assert (run.returncode, run.stderr) == (0, ""), run.stdout
+    assert "5 PASS" in run.stdout
     assert "my_queue 1.0" in run.stdout
     assert [path.name for path in written if "xample" in path.read_text(encoding="utf-8")] == []
 
 
-def test_under_the_name_example_the_skeleton_is_unchanged(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_under_the_name_example_the_skeleton_is_unchanged(tmp_path: Path, kind: str) -> None:
     """The files of the skeleton are the source."""
-    written = new_adapter("example", tmp_path)
+    written = new_adapter("example", tmp_path, kind)
 
-    assert [path.read_text() for path in written] == [(SOURCE / part.format("example")).read_text() for part in SKELETON]
+    sources = [SOURCE / part.format("example") for part in KINDS[kind].sources]
+    assert [path.read_text() for path in written] == [source.read_text() for source in sources]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_there_are_at_most_40_lines_to_fill_in(tmp_path: Path, kind: str) -> None:
+    """The adapter and the server's half have them together; the batcher is a stand-in for one that is there."""
+    written = new_adapter("example", tmp_path, kind)
+
+    assert sum(adapter_lines(path) for path in written if path.name.endswith(("_adapter.py", "_server.py"))) <= 40
 
 
 @pytest.mark.skipif(not PAGE.is_file(), reason="no docs here: the documentation is not installed")
 def test_the_page_shows_the_example() -> None:
-    """docs/adapters.md shows the adapter word for word, in at most 40 lines."""
-    adapter = (SOURCE / "example_adapter.py").read_text(encoding="utf-8")
+    """docs/adapters.md shows the adapter word for word."""
+    adapter = (SOURCE / "in_process" / "example_adapter.py").read_text(encoding="utf-8")
 
     assert f"```python\n{adapter}```" in PAGE.read_text(encoding="utf-8")
-    assert len(adapter.splitlines()) <= 40
+
+
+def test_the_steps_name_the_files_of_the_kind(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The option of the command line chooses the kind, and there can be only one."""
+    status, out, _ = invoke(capfd, "new", "adapter", "mine", "--folder", tmp_path, "--http")
+
+    assert status == 0
+    assert out.startswith(f"In {tmp_path}: mine_batcher.py, mine_server.py, mine_adapter.py and test_mine.py.")
+    assert "1. mine_server.py: make it your own server" in out
+    assert "batchproof adapter check mine_adapter:Mine" in out
+
+    status, _, err = invoke(capfd, "new", "adapter", "other", "--folder", tmp_path, "--http", "--asyncio")
+    assert (status, one_message(err)) == (2, "batchproof: choose one of --asyncio and --http")
 
 
 @pytest.mark.parametrize("name", ["My", "1st", "a-b", "a/b", "..", "", "a__b", "class.x"])

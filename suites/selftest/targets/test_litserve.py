@@ -1,16 +1,14 @@
 """The LitServe adapter: its size, and what it does without a server."""
 
-import ast
 import runpy
-import tokenize
 from importlib import metadata
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from batchproof import targets
+from batchproof.suites.selftest.adapter_lines import adapter_lines
 from batchproof.targets.kit import Interpreter
 from batchproof.targets.protocol import Request, Target
 from batchproof.targets.witness.probe import INFO, Payload, read_log
@@ -18,18 +16,6 @@ from batchproof.targets.witness.probe import INFO, Payload, read_log
 HALVES = [Path(targets.__file__).with_name(name) for name in ("litserve.py", "litserve_server.py")]
 BUDGET = 40
 COLUMNS = 125
-LAYOUT = {"COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENCODING", "ENDMARKER"}
-SOURCE = b'''"""Doc."""
-
-import os
-
-
-def join():  # why
-    """Doc
-    string."""
-    return os.path.join("a",
-                        "b")
-'''
 
 
 @pytest.fixture
@@ -40,29 +26,11 @@ def adapter():
     return litserve
 
 
-def code_lines(source: bytes) -> set[int]:
-    """Return the lines that hold code: no blank line, comment, docstring or import."""
-    lines = set()
-    for token in tokenize.tokenize(BytesIO(source).readline):
-        if tokenize.tok_name[token.type] not in LAYOUT:
-            lines |= set(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(source)):
-        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        if text or isinstance(node, ast.Import | ast.ImportFrom):
-            lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return lines
-
-
-def test_lines_are_counted():
-    """Only code counts, and a statement over two lines counts twice."""
-    assert sorted(code_lines(SOURCE)) == [6, 9, 10]
-
-
 def test_the_adapter_has_40_lines_of_code():
     """Its two halves have them together, with the server, and none of them was made wider to get there."""
     sources = [half.read_bytes() for half in HALVES]
 
-    assert sum(len(code_lines(source)) for source in sources) <= BUDGET
+    assert sum(map(adapter_lines, HALVES)) <= BUDGET
     assert max(len(line.partition("  # ")[0]) for source in sources for line in source.decode().splitlines()) <= COLUMNS
 
 

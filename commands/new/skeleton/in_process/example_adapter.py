@@ -1,31 +1,29 @@
 """An adapter: lets Batchproof judge the batcher of `example_batcher.py`."""
 
 from concurrent.futures import Future
-from tempfile import TemporaryDirectory
 
 from example_batcher import Batcher
 
 from batchproof.reference_batcher import BatcherConfig
-from batchproof.targets import Kind, Request, Response, TargetInfo, Witness, read_log, relay, release
+from batchproof.targets import Kind, Request, Response, TargetInfo, relay
+from batchproof.targets.kit import Counted, Folder, Witnesses, cancel
 
 
 class Deployed:
     """The witness as the batcher's model, with one configuration."""
 
+    cancel = staticmethod(cancel)
+
     def __init__(self, config: BatcherConfig) -> None:
-        folder = TemporaryDirectory(prefix="batchproof-")
-        self.folder, self.cursors, self.finish = folder.name, dict[str, int](), folder.cleanup
-        self.batcher = Batcher(Witness(self.folder).execute, config.max_batch_size, config.max_queue_delay_ns / 1e9)
-        self.queued, self.release = self.batcher.queue.qsize, lambda token: release(self.folder, token)
+        folder = Folder()
+        self.log, self.release, self.queued, self.finish = folder.log, folder.release, folder.queued, folder.remove
+        self.counted = Counted(Witnesses(folder.path))
+        self.batcher = Batcher(self.counted.execute, config.max_batch_size, config.max_queue_delay_ns / 1e9)
 
     def submit(self, request: Request) -> Future[Response]:
         """Send the payload. This batcher refuses nothing: its errors are the model's."""
-        return relay(self.batcher.submit(request.tensor()), lambda answer: Response(*answer), lambda _: Kind.FAILED)
-
-    def log(self) -> list[dict[str, object]]:
-        """New lines of the witness's log."""
-        lines, self.cursors = read_log(self.folder, self.cursors)
-        return lines
+        future = self.counted.track(request.serial, self.batcher.submit(request.tensor()))
+        return relay(future, lambda answer: Response(*answer), lambda _: Kind.FAILED)
 
     def close(self) -> None:
         """This batcher cannot be closed, and so `close` is not claimed."""

@@ -18,19 +18,26 @@ class Batcher:
         threading.Thread(target=self._loop, daemon=True).start()
 
     def submit(self, item: object) -> Future[Any]:
-        """Queue one item."""
+        """Queue one item. Its Future can be cancelled until the item is taken."""
         future: Future[Any] = Future()
         self.queue.put((item, future))
         return future
 
     def _loop(self) -> None:
         while True:
-            batch = [self.queue.get()]
+            batch = [self._take(None)]
             until = time.monotonic() + self.max_delay_s
             with contextlib.suppress(queue.Empty):
                 while len(batch) < self.max_batch_size:
-                    batch.append(self.queue.get(timeout=max(0.0, until - time.monotonic())))
+                    batch.append(self._take(until))
             self._run([item for item, _ in batch], [future for _, future in batch])
+
+    def _take(self, until: float | None) -> tuple[object, Future[Any]]:
+        """Return the next item that nobody has cancelled."""
+        while True:
+            item, future = self.queue.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
+            if future.set_running_or_notify_cancel():
+                return item, future
 
     def _run(self, items: list[object], futures: list[Future[Any]]) -> None:
         try:

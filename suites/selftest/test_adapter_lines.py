@@ -1,0 +1,42 @@
+"""The table of adapters in docs/adapters.md, counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from batchproof.suites.selftest.adapter_lines import ROOT, STACKS, adapter_lines, code_lines, row
+
+PAGE = ROOT / "docs" / "adapters.md"
+SOURCE = b'''"""Doc."""
+
+import os
+
+CLAIMS = {
+    "delay": True,
+}
+
+
+def join():  # why
+    """Doc
+    string."""
+    return os.path.join("a",
+                        "b")
+'''
+
+
+def test_lines_are_counted(tmp_path: Path) -> None:
+    """Only code counts, a statement over two lines counts twice, and claims are not code."""
+    (tmp_path / "adapter.py").write_bytes(SOURCE)
+
+    assert sorted(code_lines(SOURCE)) == [5, 6, 7, 10, 13, 14]
+    assert adapter_lines(tmp_path / "adapter.py") == 3
+
+
+@pytest.mark.skipif(not PAGE.is_file(), reason="no docs here: the documentation is not installed")
+def test_the_page_has_the_lines_of_every_adapter() -> None:
+    """`python -m batchproof.suites.selftest.adapter_lines` prints the rows as they have to be."""
+    page = PAGE.read_text(encoding="utf-8").splitlines()
+
+    assert [line for line in (row(stack, stem) for stack, stem in STACKS.items()) if line not in page] == []
