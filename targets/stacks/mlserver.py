@@ -16,7 +16,6 @@ HOW = (
 CLAIMS = {
     "delay": True,
     "delay_anchor": "first-dequeue",
-    "smallest_batch": 2,
     "batches_without_delay": False,
     "late_binding": False,
     "rows": "requests",
@@ -34,8 +33,7 @@ class MLServerTarget:
         if wire not in ("grpc", "http"):
             raise Misuse(f"the target mlserver has wire=grpc and wire=http, not '{wire}'")
         self._python, self._wire = Interpreter(python, ["mlserver"], HOW), wire
-        claims = {**CLAIMS, "cancel": wire == "grpc"}
-        self.info = TargetInfo("mlserver", self._python.versions["mlserver"], "mlserver", claims=claims)
+        self.info = TargetInfo("mlserver", self._python.versions["mlserver"], "mlserver", claims=CLAIMS)
 
     def deploy(self, config: BatcherConfig) -> Server:
         """Start a server, with the witness as its only model."""
