@@ -32,6 +32,7 @@ async def main():
     await tried("delay 0.5 s, a newcomer at 0.45 s", [0, 0.45], max_batch_size=8, max_queue_time=0.5)
     await tried("delay 1 h, four at once", [0] * 4, max_batch_size=4, max_queue_time=3600)
     await tried("delay 0.5 s, one behind a busy model", [0, 0.6], 0.6, max_batch_size=8, max_queue_time=0.5)
+    await tried("delay 0.5 s, one 0.2 s behind a busy model", [0, 0.6], 0.3, max_batch_size=8, max_queue_time=0.5)
     await tried("delay 0, one alone", [0], max_batch_size=4, max_queue_time=0)
     await tried("two at once, four requests", [0, 0, 0.01, 0.01], 0.2, max_batch_size=2, max_queue_time=0, concurrency=2)
 
