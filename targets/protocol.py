@@ -123,11 +123,12 @@ class TargetInfo:
 class Deployment(Protocol):
     """A model with the witness in it, ready to serve.
 
-    Optional verbs, found by presence: `release(token)`; `log() -> list[dict]` (the witness's new log lines);
-    `queued() -> int` (requests accepted and not yet in the model); `cancel(future)`; `config_pbtxt() -> str`
-    (the configuration as the server has it); `statistics() -> dict` (what the server counted so far: any of `success`,
-    `fail`, `failed`, `expired`, `cancelled`, `cache_hits`, `inference_count`, `execution_count`, and `batches`, executions
-    by rows); attribute `clock` (a simulated one); `finish()` (close and wait); `pause()`, `resume()` and `kill_instance()`
+    Optional verbs, found by presence: `release(token)`; `log() -> list[dict]` (the witness's new log lines); `queued() ->
+    int` (requests accepted and not yet in the model); `cancel(future)`; `submit_malformed()` (sends a request that cannot
+    be served, such as one with a tensor of a wrong shape, and returns its Future); `config_pbtxt() -> str` (the
+    configuration as the server has it); `statistics() -> dict` (what the server counted so far: any of `success`, `fail`,
+    `failed`, `expired`, `cancelled`, `cache_hits`, `inference_count`, `execution_count`, and `batches`, executions by
+    rows); attribute `clock` (a simulated one); `finish()` (close and wait); `pause()`, `resume()` and `kill_instance()`
     (faults: stop the server's processes and let them go on, kill the process of one of the model's instances).
     """
 

@@ -17,7 +17,8 @@ from batchproof.targets.protocol import Deployment, Target, TargetInfo
 class FullDeployment:
     """A deployment with every verb that `protocol.Deployment` lists.
 
-    None if the adapter lacks them: release, log, queued, cancel, statistics, config_pbtxt, pause, resume, kill_instance.
+    None if the adapter lacks them: release, log, queued, cancel, submit_malformed, statistics, config_pbtxt, pause, resume,
+    kill_instance.
     finish: `close` if the adapter lacks it. clock: the host's, unless the deployment runs in simulated time.
     untouched_since_ns: when it was deployed, on its clock; None once requests have been sent to it.
     """
@@ -31,6 +32,7 @@ class FullDeployment:
         self.release: Callable[[int], None] | None = getattr(inner, "release", None)
         self.log: Callable[[], list[dict[str, Any]]] | None = getattr(inner, "log", None)
         self.queued: Callable[[], int] | None = getattr(inner, "queued", None)
+        self.submit_malformed: Callable[[], Future[Any]] | None = getattr(inner, "submit_malformed", None)
         self.cancel: Callable[[Future[Any]], None] | None = getattr(inner, "cancel", None)
         self.statistics: Callable[[], dict[str, Any]] | None = getattr(inner, "statistics", None)
         self.config_pbtxt: Callable[[], str] | None = getattr(inner, "config_pbtxt", None)

@@ -63,6 +63,12 @@ class VirtualDeployment:
         future = self._batcher.submit(inputs(request), priority=asked.priority, timeout_ns=asked.timeout_ns)
         return relay(future, lambda result: Response(*result), batcher_kind, batcher_status)
 
+    def submit_malformed(self) -> Future[Response]:
+        """Send a request with an input that the model does not have."""
+        given = inputs(Request("malformed", 0))
+        future = self._batcher.submit({**given, "UNKNOWN": given["IN"]})
+        return relay(future, lambda result: Response(*result), batcher_kind, batcher_status)
+
     def cancel(self, future: Any) -> None:
         """Cancel a request."""
         future.inner.cancel()

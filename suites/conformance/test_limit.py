@@ -2,11 +2,12 @@
 
 import pytest
 
-from batchproof.fixtures.driving.script import MS, Answered, Entered, Queued, Release, Script, Send, in_line, plugged
+from batchproof.fixtures.driving.script import MS, Answered, Entered, Queued, Release, Script, Send, burst, in_line, plugged
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.reference_batcher.config import DELAY, REJECT, QueuePolicy
 
 LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
+ROOMY = BatcherConfig(max_batch_size=4, max_queue_size=64)
 LEVELS = BatcherConfig(max_batch_size=4, max_queue_size=2, priority_levels=2, default_priority_level=2)
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_size=2, max_queue_delay_ns=1000 * MS)
 OWN_POLICY = BatcherConfig(
@@ -79,3 +80,9 @@ def test_level_has_its_policy(drive, judge):
     line = in_line(*(Send(f"u{i}", priority=1) for i in range(3)), *(Send(f"l{i}", priority=2) for i in range(2)))
 
     judge(drive(OWN_POLICY, plugged(*line, Send("l2", priority=2), Answered(("l0", "l1", "l2")))))
+
+
+@pytest.mark.rule("DB-LIMIT-009")
+def test_burst_is_served(drive, judge):
+    """A burst that fits within max_queue_size is served as a whole"""
+    judge(drive(ROOMY, (Send("first", work_ns=100 * MS), Entered("first"), *burst(32))))

@@ -2,10 +2,24 @@
 
 import pytest
 
-from batchproof.fixtures.driving.script import MS, Close, Entered, Queued, Release, Send, arrivals, gated
+from batchproof.fixtures.driving.script import (
+    HOUR,
+    MS,
+    Close,
+    Entered,
+    Malformed,
+    Queued,
+    Release,
+    Send,
+    arrivals,
+    gated,
+    in_line,
+    plugged,
+)
 from batchproof.reference_batcher import BatcherConfig
 
 FOUR = BatcherConfig(max_batch_size=4)
+PATIENT = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR)
 FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, queue_timeout_ns=60_000 * MS)
 TWO_INSTANCES = BatcherConfig(max_batch_size=4, instances=2)
 
@@ -43,3 +57,22 @@ def test_no_idle_with_policy(drive, judge):
     """An instance does not stay idle while due work waits, even with a queue policy"""
     for _ in range(3):
         judge(drive(FOUR_WITH_POLICY, gated(*(Send(f"r{i}", work_ns=20 * MS) for i in range(12)), in_order=False)))
+
+
+@pytest.mark.rule("DB-LIVE-006")
+def test_malformed_is_refused(drive, judge):
+    """A malformed request among good ones is refused, and the good ones are served"""
+    good = [Send(f"r{i}") for i in range(4)]
+
+    judge(drive(FOUR, plugged(*in_line(*good[:2]), Malformed("bad"), *good[2:], Queued(4))))
+
+
+@pytest.mark.rule("DB-LIVE-007")
+def test_close_ends_the_delay(drive, judge):
+    """Closing the model settles the requests that wait for their queue delay, even if that is an hour"""
+    waiting = Send("r0"), Send("r1"), Send("last", after_ns=100 * MS)
+    full = Send("plug", hold="gate"), *(Send(f"plug{i}") for i in range(1, 4)), Entered("plug")
+
+    judge(drive(PATIENT, (*waiting, Close())))
+
+    judge(drive(PATIENT, (*full, *waiting, Close(), Release("gate"))))

@@ -20,3 +20,9 @@ def test_own_result(drive, judge, seed):
 def test_exactly_once(drive, judge, seed):
     """Every answered request was executed exactly once"""
     judge(drive(EIGHT, arrivals(seed(), count=60, mean_gap_ns=1 * MS, work_ns=5 * MS)))
+
+
+@pytest.mark.rule("DB-RESULT-003")
+def test_one_result_each(drive, judge):
+    """Each request of a batch gets one result, which is as long as the request"""
+    judge(drive(EIGHT, gated(*(Send(f"r{i}") for i in range(13)), in_order=False)))
