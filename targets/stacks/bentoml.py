@@ -16,6 +16,7 @@ HOW = (
 )
 CLAIMS = {
     "delay_anchor": "adaptive",
+    "smallest_delay_ms": 1,
     "rows": "split",
     "smallest_batch": 2,
     "queue": "each-instance",
