@@ -27,6 +27,7 @@ LOOK_S = 0.5  # between two looks at who the parent is, in case another process 
 STRAYS_S = 1.0  # for those that are left when the program itself has ended as asked
 KILL_S = 5.0
 NOT_EXECUTABLE = 127
+TRACKER = "multiprocessing.resource_tracker"  # in the command line of Python's own
 NEVER = float("inf")
 
 
@@ -56,14 +57,18 @@ def descendants(pid: int) -> list[int]:
 def kill_descendants(pid: int, spare: Collection[int] = (), limit_s: float = KILL_S) -> dict[int, str]:
     """Kill all descendants of a process, one by one; return what they were: id -> command line.
 
-    The orphans of those that are killed are found as well if that process has called `adopt_orphans`.
+    The orphans of those that are killed are found as well if that process has called `adopt_orphans`. Those that free what
+    the others have left of shared memory end by themselves when the others have ended, and are killed only if they do not.
     spare: ids that are left alone.
     """
     killed: dict[int, str] = {}
-    deadline = time.monotonic() + limit_s
+    now = time.monotonic()
+    deadline, patient_until = now + limit_s, now + STRAYS_S
     while (found := [one for one in descendants(pid) if one not in spare]) and time.monotonic() < deadline:
-        for one in found:
-            killed.setdefault(one, command_line(one))
+        lines = {one: command_line(one) for one in found}
+        others = [one for one, line in lines.items() if TRACKER not in line]
+        for one in others or (found if time.monotonic() > patient_until else []):
+            killed.setdefault(one, lines[one])
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(one, signal.SIGKILL)
         time.sleep(0.005)

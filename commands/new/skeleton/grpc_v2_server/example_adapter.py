@@ -12,6 +12,7 @@ class Example:
     """The target. python: the interpreter that has the server's packages (`?python=...`), if that is not this one."""
 
     info = TargetInfo("example", "1.0", "example_adapter:Example", claims={"delay": True, "delay_anchor": "first-dequeue"})
+    deploys_at_once = 2  # servers that start at the same time
 
     def __init__(self, python: str = "") -> None:
         self.python = Interpreter(python, ["numpy", "tritonclient", "grpcio"])

@@ -135,6 +135,28 @@ def test_a_process_whose_first_thread_has_ended_is_no_gap(tmp_path: Path) -> Non
     assert not Path(f"/proc/{server}/task").exists()
 
 
+def test_shared_memory_is_freed(tmp_path: Path) -> None:
+    """A server that is killed leaves no segment behind: the process that frees it is given the time to do so."""
+    ids = tmp_path / "ids"
+    program = textwrap.dedent("""
+        import sys, time
+        from multiprocessing import shared_memory
+        segment = shared_memory.SharedMemory(create=True, size=64)
+        with open(sys.argv[1], "w") as file:
+            file.write(segment.name)
+        time.sleep(600)
+    """)
+    call = [sys.executable, "-c", program, ids]
+    guarded = Guarded(call, ready=lambda: ids.exists() and ids.read_text(), ends_by=signal.SIGKILL, grace_s=0)
+    segment = Path("/dev/shm") / ids.read_text().lstrip("/")  # noqa: S108 - where POSIX shared memory is
+    there = segment.exists()
+
+    guarded.finish()
+
+    assert there
+    assert not segment.exists()
+
+
 def test_a_server_that_ends_says_its_last_words() -> None:
     """The message has how it ended and the end of what it printed."""
     with pytest.raises(TargetError, match=r"(?s)my server ended with status 3; the end of what it printed:\nout of memory"):
