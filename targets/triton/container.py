@@ -21,9 +21,10 @@ from urllib.parse import parse_qsl, quote
 from batchproof.host.announce import announce
 from batchproof.targets.docker.engine import Engine, connect, is_absent, need_image, reason_of, sweep
 from batchproof.targets.docker.labels import PROC, labels
+from batchproof.targets.kit.processes import tail
 from batchproof.targets.protocol import TargetError, UnknownTarget
 from batchproof.targets.triton import kill_stub as stubs
-from batchproof.targets.triton.owned import SHM_NEEDED, OwnTriton, flags, tail, wait_ready
+from batchproof.targets.triton.owned import SHM_NEEDED, OwnTriton, flags, wait_ready
 
 NAME = "triton-docker"
 TAG = "24.10-py3"  # Triton 2.51.0, as the embedded server

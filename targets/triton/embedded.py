@@ -6,8 +6,6 @@ import contextlib
 import os
 import secrets
 import shutil
-import signal
-import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -16,12 +14,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from batchproof.host import guard
 from batchproof.targets.deadlines import more_time, timeout_s
 from batchproof.targets.kit.ports import free_ports
+from batchproof.targets.kit.processes import Guarded
 from batchproof.targets.protocol import TargetError
 from batchproof.targets.triton.kill_stub import kill_stub
-from batchproof.targets.triton.owned import EXIT_S, SHM_NEEDED, OwnTriton, flags, tail, wait_ready
+from batchproof.targets.triton.owned import EXIT_S, SHM_NEEDED, OwnTriton, flags, wait_ready
 
 PREFIX = "batchproof-triton-"
 SHM = Path("/dev/shm")  # noqa: S108 - where POSIX shared memory is
@@ -42,7 +40,7 @@ class EmbeddedServer:
         self.folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         self.log_path = self.folder / "tritonserver.log"
         self.shm_prefix = f"batchproof_{os.getpid()}_{secrets.token_hex(4)}_"
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Guarded | None = None
         try:
             self._start(layout)
         except OSError as error:
@@ -61,11 +59,6 @@ class EmbeddedServer:
         (self.folder / "tmp").mkdir()
         backends = layout.backends(self.folder / "backends")
         command = [
-            sys.executable,
-            "-S",
-            "-E",
-            guard.__file__,
-            str(os.getpid()),
             str(layout.binary),
             *flags(
                 model_repository=str(self.folder / "models"),
@@ -78,25 +71,18 @@ class EmbeddedServer:
                 **dict.fromkeys(("http_address", "grpc_address", "metrics_address"), "127.0.0.1"),
             ),
         ]
-        with self.log_path.open("wb") as log:
-            self._process = subprocess.Popen(
-                command,
-                env={**layout.environment(), "TMPDIR": str(self.folder / "tmp")},
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+        self._process = Guarded(
+            command,
+            env={**layout.environment(), "TMPDIR": str(self.folder / "tmp")},
+            cwd=self.folder,
+            log=self.log_path,
+            grace_s=EXIT_S + 5,
+        )
         wait_ready(f"127.0.0.1:{http_port}", timeout_s("READY_S"), self, f" ({more_time('READY_S')})")
 
     def ended(self) -> str:
         """Return how the server process ended, or an empty string while it runs."""
-        status = self._process.poll() if self._process else None
-        if status is None:
-            return ""
-        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
-        return f"tritonserver {how}; the end of its log:\n{tail(self.log())}"
+        return self._process.ended() if self._process else ""
 
     def write(self, files: Mapping[str, bytes]) -> None:
         """Put files into the model repository: path inside it -> content."""
@@ -126,12 +112,13 @@ class EmbeddedServer:
 
     def pause(self) -> None:
         """Suspend the server and all its model processes."""
-        os.killpg(self.process_group, signal.SIGSTOP)
+        if self._process is not None:
+            self._process.pause()
 
     def resume(self) -> None:
         """Resume them."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process_group, signal.SIGCONT)
+        if self._process is not None:
+            self._process.resume()
 
     def kill_instance(self, model: str) -> bool:
         """Kill the process of one of a model's instances; False if none was found."""
@@ -143,12 +130,7 @@ class EmbeddedServer:
         Safe to call twice; never raises.
         """
         if self._process is not None:
-            self._process.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(EXIT_S + 5)
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+            self._process.finish()
             self._process = None
         for region in SHM.glob(f"{self.shm_prefix}*"):
             region.unlink(missing_ok=True)

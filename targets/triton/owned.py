@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from batchproof.targets.deadlines import TooLate
+from batchproof.targets.kit.processes import tail
 from batchproof.targets.protocol import TargetError
 from batchproof.targets.triton.target import TritonDeployment, TritonTarget, pbtxt, witness_sources
 from batchproof.targets.triton.wire import GrpcWire
@@ -173,11 +174,6 @@ def complaints(log: str) -> str:
     bad = (line for line in log.splitlines() if line[:1] == "E" or "Poll failed" in line)
     text = "\n".join(line.split("] ", 1)[-1].strip('"')[:500] for line in bad)
     return f"{text}\n{SHM_FULL}" if "shared memory key" in text else text
-
-
-def tail(log: str, lines: int = 12) -> str:
-    """Return the end of a log."""
-    return "\n".join(line[:300] for line in log.splitlines()[-lines:]) or "(no log)"
 
 
 def wait_ready(
