@@ -18,6 +18,8 @@ STACKS = {
     "KServe": "targets/stacks/kserve",
     "LitServe": "targets/litserve",
     "MLServer": "targets/stacks/mlserver",
+    "Mosec": "targets/stacks/mosec",
+    "PyTriton": "targets/stacks/pytriton",
     "Ray Serve": "targets/stacks/ray",
 }
 
