@@ -14,7 +14,7 @@ from batchproof.commands.adapter.ending import Cancelled, Closing, Expired, Fail
 from batchproof.commands.adapter.finding import MS
 from batchproof.commands.adapter.parallel import Beside, Instances
 from batchproof.commands.adapter.probe import ANSWER_NS, SOON_NS, Probe, Track
-from batchproof.commands.adapter.timing import LONE_WORK_NS, Delayed, Waits
+from batchproof.commands.adapter.timing import LONE_WORK_NS, SILENT, Delayed, Waits
 
 FIRST_NS = 2 * ANSWER_NS  # a model's first answer may take longer
 FIRST_WORK_NS = 100 * MS
@@ -231,13 +231,12 @@ def delayed(probe: Probe, delay_ns: int, *, usable: bool) -> Delayed:
         if number == 0 and probe.deployment.queued is not None:
             probe.pass_ns(delay_ns // 2)
             forming = None if track.done() else probe.queued()
-        probe.settled(track, limit_ns=max(SOON_NS // 2, 10 * delay_ns))
+        probe.settled(track, limit_ns=10 * delay_ns)
         lone.append(track)
-        if not track.done():
+        if (silent := sum(not one.done() for one in lone)) >= SILENT:
             break
-    silent = sum(not track.done() for track in lone)
     found = Delayed(delay_ns, tuple(_outside(lone)), silent, forming)
-    if silent or not usable:
+    if silent >= SILENT or not usable:
         return found
     with plugged(probe):
         old = probe.send("old")

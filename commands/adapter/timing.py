@@ -10,6 +10,7 @@ from batchproof.commands.adapter.finding import MS, Finding, ms, note, ok, unsee
 DELAY_UNIT = "pass config.max_queue_delay_ns on, in the stack's unit: it is in nanoseconds"
 FACTOR = 3  # a wait of more than this many times the cheapest one, and of more than a tenth of the model's time, is a delay
 KEPT = 0.9  # of the delay: less is not the whole of it
+SILENT = 2  # lone requests without an answer: one may be due to a host that stalled
 ANCHORS = {
     "oldest-enqueue": "from the time at which the request was queued",
     "first-dequeue": "from the time at which a worker takes the first request",
@@ -80,8 +81,9 @@ def judge_none(waits: Waits) -> tuple[Finding, ...]:
 def judge_delay(delayed: Delayed, plain: Waits, *, claimed: bool) -> tuple[Finding, ...]:
     """Judge a deployment with a delay against one without."""
     asked = ms(delayed.delay_ns)
-    if delayed.unanswered or any(wait > 5 * delayed.delay_ns for wait in delayed.lone_ns):
-        waited = "for longer than 1 s" if delayed.unanswered else ms(max(delayed.lone_ns))
+    least = min(delayed.lone_ns, default=0)
+    if delayed.unanswered >= SILENT or least > 5 * delayed.delay_ns:
+        waited = "for longer than 1 s" if delayed.unanswered >= SILENT else ms(least)
         return (
             wrong(
                 "delay", f"with a delay of {asked} a lone request waits {waited}: is the unit right?", "deploy", DELAY_UNIT

@@ -15,7 +15,7 @@ import pytest
 from batchproof.commands.adapter import residue
 from batchproof.commands.adapter.check import Examined, examine
 from batchproof.commands.adapter.claims import measured
-from batchproof.commands.new.adapter import new_adapter
+from batchproof.commands.new.adapter import KINDS, new_adapter
 from batchproof.suites.selftest.commands.adapter import wrong_adapters
 
 if TYPE_CHECKING:
@@ -147,16 +147,19 @@ def test_a_right_adapter_is_clean(target: str) -> None:
     }
 
 
-def test_the_skeleton_is_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What `batchproof new adapter` writes has nothing to mend; its claims are measured as it makes them."""
-    new_adapter("fresh", tmp_path)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_skeletons_are_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """What `batchproof new adapter` writes has nothing to mend; its anchor is measured as it claims it."""
+    name = f"fresh_{kind.replace('-', '_')}"
+    new_adapter(name, tmp_path, kind)
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
 
-    examined = examine("fresh_adapter:Fresh")
+    examined = examine(f"{name}_adapter:{''.join(word.capitalize() for word in name.split('_'))}")
 
     assert told(examined) == []
     assert claimed(examined)["delay_anchor"] == "first-dequeue"
-    assert (claimed(examined)["rows"], claimed(examined)["close"], claimed(examined)["cancel"]) == ("requests", False, False)
+    assert [finding.says for finding, _ in examined.findings if finding.check == "claims"] == []
 
 
 @pytest.mark.skipif(find_spec("litserve") is None, reason="LitServe is not installed")
@@ -195,7 +198,7 @@ def test_a_claim_that_was_measured_otherwise_is_noted() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["ZeroIsTheDefault", "NeedsADelay", "NoDelay", "NoVerbs"])
+@pytest.mark.parametrize("name", ["ZeroIsTheDefault", "NeedsADelay", "NoDelay", "ManyAtOnce", "NoVerbs"])
 def test_what_a_stack_cannot_have_is_nothing_to_mend(name: str) -> None:
     """It is noted."""
     examined = examine(f"{HERE}:{name}")

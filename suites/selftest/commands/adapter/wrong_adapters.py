@@ -606,6 +606,13 @@ class OtherAnchor(Right):
         self.info = TargetInfo("OtherAnchor", "1.0", "here", sight="virtual", claims=OTHER)
 
 
+class ManyAtOnce(Right):
+    """Nothing waits for an instance, as in a stack that begins a batch whatever the model does."""
+
+    def deploy(self, config: Any) -> Any:
+        return super().deploy(replace(config, instances=64))
+
+
 class NoVerbs(Right):
     """Nothing can be seen of it but answers."""
 

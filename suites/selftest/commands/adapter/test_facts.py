@@ -1,0 +1,183 @@
+"""What facts mean: the judges of the check are pure, and are held against facts written by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from batchproof.commands.adapter import answers, backlog, ending, parallel, timing
+from batchproof.commands.adapter.answers import Burst, Ended, First
+from batchproof.commands.adapter.backlog import Backlog, Reading
+from batchproof.commands.adapter.claims import as_toml, differences, measured
+from batchproof.commands.adapter.ending import Cancelled, Closing, Expired, Failure, Residue, Rows, Smallest
+from batchproof.commands.adapter.facts import Facts
+from batchproof.commands.adapter.finding import MS, Finding
+from batchproof.commands.adapter.parallel import Beside, Instances
+from batchproof.commands.adapter.timing import Delayed, Waits
+
+FINE = Ended(answered=True)
+NEVER = Ended(answered=False)
+FAILED = Ended(answered=True, error="Refused(FAILED): boom", kind="failed")
+EXPIRED = Ended(answered=True, error="Refused(EXPIRED): late", kind="expired")
+PLAIN = Waits(0, 20 * MS, (MS, 2 * MS), (MS,))
+LATE = Delayed(150 * MS, (150 * MS, 151 * MS), after_busy_ns=2 * MS, grew=True)
+LINES = ({"instance": 0, "batch": 1, "enter_ns": 5, "serials": [1], "rows": [1]},
+         {"instance": 0, "batch": 2, "enter_ns": 9, "serials": [2, 3], "rows": [1, 1]})  # fmt: skip
+HELD = Backlog(
+    4, before=0, plug_logged_ns=MS, opened=True, readings=(Reading(0, 0, 0), Reading(1, 1, MS)), after=Reading(0, 0, 0),
+    lines=LINES, serials=(("plug", 1), ("b0", 2), ("b1", 3)), answered=("plug", "b0", "b1"),
+)
+
+
+def row(findings: tuple[Finding, ...], check: str) -> tuple[str, str]:
+    """Return how one check ended, and what it says."""
+    (found,) = (one for one in findings if one.check == check)
+    return found.level.value, found.says
+
+
+@pytest.mark.parametrize(
+    ("backlog_", "check", "level", "says"),
+    [
+        (HELD, "queue", "ok", "exact from 0 to 1 and back"),
+        (HELD, "batches", "ok", "a backlog of 2 leaves in [2]"),
+        (replace(HELD, before=3), "queue", "wrong", "`queued()` is 3 before anything was sent"),
+        (replace(HELD, readings=(Reading(0, 0, 0), Reading(1, 1, 900 * MS))), "queue", "note", "at most 900 ms late"),
+        (replace(HELD, plug_logged_ns=800 * MS), "log", "note", "800 ms after it was sent"),
+        (replace(HELD, lines=LINES[:1]), "log", "wrong", "b0 was answered, and the log has no execution with it"),
+        (replace(HELD, passed=True), "busy model", "note", "nothing waits for an instance"),
+        (replace(HELD, passed=True), "queue", "not seen", "nothing waits behind a busy model"),
+        (replace(HELD, passed=True), "batches", "not seen", "a backlog needs"),
+        (Backlog(4, ("release", "log")), "gate", "note", "there is no `release`"),
+        (replace(HELD, size=1), "batches", "wrong", "with max_batch_size 1"),
+    ],
+)
+def test_a_backlog(backlog_: Backlog, check: str, level: str, says: str) -> None:
+    """Gate, log, queue and batches."""
+    found = row(backlog.judge(backlog_), check)
+
+    assert (found[0], says in found[1]) == (level, True), found
+
+
+def test_a_backlog_that_was_passed_is_not_usable() -> None:
+    """Where nothing waits, no later check fills a queue."""
+    assert (HELD.usable, replace(HELD, passed=True).usable) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("delayed", "anchor"),
+    [
+        (LATE, "oldest-enqueue"),
+        (replace(LATE, after_busy_ns=149 * MS), "first-dequeue"),
+        (replace(LATE, lone_ns=(20 * MS, 140 * MS), after_busy_ns=149 * MS), "loop-entry"),
+        (replace(LATE, after_busy_ns=None), ""),
+    ],
+)
+def test_the_anchor(delayed: Delayed, anchor: str) -> None:
+    """What is left after a busy model tells one from two others, and the shortest wait tells these apart."""
+    assert timing.anchor(delayed) == anchor
+
+
+@pytest.mark.parametrize(
+    ("waits", "none"),
+    [
+        (PLAIN, True),
+        (replace(PLAIN, lone_ns=(2 * MS,)), True),
+        (replace(PLAIN, lone_ns=(30 * MS, 2 * MS)), True),
+        (replace(PLAIN, lone_ns=(10 * MS,)), False),
+        (replace(PLAIN, lone_ns=(10 * MS,), burst_ns=(5 * MS,)), True),
+    ],
+    ids=["quick", "a tenth of the model", "one stall", "a delay", "a slow way"],
+)
+def test_whether_0_is_0(waits: Waits, none: bool) -> None:
+    """A lone request is compared with the quickest of a burst and with the model, and noise only adds."""
+    assert timing.is_none(waits) is none
+
+
+@pytest.mark.parametrize(
+    ("delayed", "level", "says"),
+    [
+        (LATE, "ok", "lone requests wait 150 ms to 151 ms"),
+        (replace(LATE, unanswered=1), "ok", "lone requests wait"),
+        (replace(LATE, unanswered=2), "wrong", "for longer than 1 s: is the unit right?"),
+        (replace(LATE, lone_ns=(900 * MS,)), "wrong", "waits 900 ms: is the unit right?"),
+        (replace(LATE, lone_ns=(2 * MS,)), "wrong", "a delay of 150 ms changes nothing"),
+        (replace(LATE, lone_ns=()), "not seen", "no lone request was answered"),
+    ],
+)
+def test_a_delay(delayed: Delayed, level: str, says: str) -> None:
+    """A delay is kept, lost, or far too long."""
+    found = row(timing.judge_delay(delayed, PLAIN, claimed=True), "delay")
+
+    assert (found[0], says in found[1]) == (level, True), found
+
+
+@pytest.mark.parametrize(
+    ("findings", "check", "level", "says"),
+    [
+        (answers.judge_first(First(100 * MS, None)), "submit", "wrong", "has not returned"),
+        (answers.judge_first(First(100 * MS, 0, ended=replace(FINE, witnessed=False))), "answer", "note", "info is None"),
+        (answers.judge_burst(Burst((("r0", FINE), ("r1", NEVER)))), "own answer", "wrong", "1 were never answered (r1)"),
+        (answers.judge_burst(Burst((("r0", EXPIRED),))), "own answer", "wrong", "r0 of 1 requests sent at once ended with"),
+        (ending.judge_closing(Closing(settled=True, returned=False)), "close", "wrong", "has not returned after 10 s"),
+        (ending.judge_closing(Closing(settled=False, returned=True)), "close", "note", "is never answered"),
+        (ending.judge_closing(Closing(settled=True, returned=True, serves=True)), "close", "note", "still serves"),
+        (ending.judge_residue(Residue(daemons=2)), "left behind", "note", "2 daemon or idle threads"),
+        (ending.judge_smallest(Smallest(((1, "no"), (2, "no"), (4, "")))), "smallest batch", "note", "4 (1: no; 2: no)"),
+        (ending.judge_smallest(Smallest(((1, "no"),))), "smallest batch", "note", "none could be deployed"),
+        (ending.judge_rows(Rows("Refused(INVALID): shape")), "rows", "note", "is not served: Refused(INVALID): shape"),
+        (ending.judge_failure(Failure(NEVER, FINE)), "model's error", "note", "is never answered"),
+        (ending.judge_failure(Failure(FAILED, NEVER)), "model's error", "note", "got no answer"),
+        (ending.judge_cancelled(Cancelled(True, False, FINE), claimed=True), "cancel", "wrong", "an answer"),
+        (ending.judge_expired(Expired("", EXPIRED, EXPIRED), claimed=True), "timeout", "ok", "a slow model counts too"),
+        (ending.judge_expired(Expired("", NEVER, FINE), claimed=False), "timeout", "note", "it was never answered"),
+        (parallel.judge_instances(Instances(), claimed=True), "instances", "not seen", "it needs"),
+        (parallel.judge_beside(Beside(served=False)), "side by side", "wrong", "answers nothing while the first is busy"),
+        (parallel.judge_beside(Beside(apart="x")), "side by side", "note", "not tried: x"),
+    ],
+)
+def test_other_facts(findings: tuple[Finding, ...], check: str, level: str, says: str) -> None:
+    """Each kind of fact has its row."""
+    found = row(findings, check)
+
+    assert (found[0], says in found[1]) == (level, True), found
+
+
+@pytest.mark.parametrize(
+    ("executions", "value"),
+    [
+        (((1, 2), (3,)), "counted"),
+        (((1, 2, 3),), "requests"),
+        (((1, 2, 1), (2,)), "split"),
+        (((1,), (2,), (3,)), ""),
+    ],
+)
+def test_how_rows_count(executions: tuple[tuple[int, ...], ...], value: str) -> None:
+    """Batches of one request each say nothing."""
+    assert Rows("", executions, 4).value == value
+
+
+def test_what_was_not_tried_is_not_claimed() -> None:
+    """Without facts there are no claims, and the file says so."""
+    assert measured(Facts()) == ()
+    assert as_toml((), "mine", "1").splitlines()[-2:] == ["[claims]", as_toml((), "mine", "1").splitlines()[-1]]
+
+
+def test_claims_with_values() -> None:
+    """A number, a word and a truth value are written as TOML has them, each with what it rests on."""
+    slow = replace(PLAIN, lone_ns=(5 * MS,), burst_ns=(MS // 10,))
+    facts = Facts(waits=slow, delayed=LATE, smallest=Smallest(((1, "no"), (2, ""))), instances=Instances("no"))
+
+    text = as_toml(measured(facts), "mine", "1")
+
+    assert "smallest_delay_ms = 5  # with a delay of 0 a lone request waits 5.0 ms\n" in text
+    assert 'delay_anchor = "oldest-enqueue"  # roughly' in text
+    assert "instances = false  # no\n" in text
+
+
+def test_a_claim_of_true_is_its_value() -> None:
+    """`rows = true` stands for counted."""
+    facts = Facts(rows=Rows("", ((1, 2), (3,)), 4))
+
+    assert differences({"rows": True}, measured(facts)) == ()
+    assert len(differences({"rows": "requests"}, measured(facts))) == 1
