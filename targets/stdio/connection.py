@@ -72,6 +72,7 @@ class Connection:
             message = {"do": do, "id": number, **fields}
             if self._watched(f"to {do}") and (why := wrong(message, TO, do)):
                 raise ValueError(f"this message does not fit {TO}: {why}")
+            self._fitted[f"to {do}"] += 1
             if self._broken:
                 future.set_exception(TargetError(self._broken))
                 return number, future

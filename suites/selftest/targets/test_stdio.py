@@ -15,6 +15,7 @@ from batchproof.suites.selftest.command_line import invoke
 from batchproof.suites.selftest.targets.stdio import double
 from batchproof.targets import Kind, Payload, Refused, Request, TargetError, Unsupported, resolve
 from batchproof.targets.protocol import UnknownTarget
+from batchproof.targets.stdio import connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,6 +59,21 @@ def test_an_answer_keeps_every_digit(deployed: Callable[[str], Any]) -> None:
 
     assert answer.echo.tolist() == request.tensor().tolist()
     assert (answer.info[:, 9].tolist(), answer.info.shape, answer.info.dtype) == ([BIG, BIG], (2, 10), "int64")
+
+
+def test_messages_are_held_against_the_schemas_for_a_while(
+    deployed: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those after the first hundred of a kind are not, in either direction: they would cost a bench its speed."""
+    monkeypatch.setattr(connection, "VALIDATED", 2)
+    checked: list[tuple[str, str]] = []
+    monkeypatch.setattr(connection, "wrong", lambda _, file, name: checked.append((file, name)) or "")
+
+    deployment = deployed("")
+    for serial in range(5):
+        deployment.submit(Request("r", serial)).result(PATIENT_S)
+
+    assert [checked.count((file, "infer")) for file in ("to_adapter.json", "from_adapter.json")] == [2, 2]
 
 
 def test_it_passes_the_check_of_adapters() -> None:
