@@ -21,7 +21,7 @@ from batchproof.reference_batcher import BatcherConfig
 FOUR = BatcherConfig(max_batch_size=4)
 PATIENT = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR)
 FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, queue_timeout_ns=60_000 * MS)
-TWO_INSTANCES = BatcherConfig(max_batch_size=4, instances=2)
+THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
 
 
 @pytest.mark.rule("DB-LIVE-001")
@@ -39,9 +39,9 @@ def test_no_idle_beside_work(drive, judge):
 @pytest.mark.rule("DB-LIVE-003")
 def test_instances_in_parallel(drive, judge):
     """As many batches run at once as there are instances"""
-    script = (Send("p0", hold="a"), Entered("p0"), Send("p1", hold="b"), Entered("p1"), Release("a"), Release("b"))
+    plugs = [step for i in range(3) for step in (Send(f"p{i}", hold=f"gate{i}"), Entered(f"p{i}"))]
 
-    judge(drive(TWO_INSTANCES, script))
+    judge(drive(THREE_INSTANCES, (*plugs, *(Release(f"gate{i}") for i in range(3)))))
 
 
 @pytest.mark.rule("DB-LIVE-004")

@@ -98,7 +98,7 @@ class Guarded:
     def ended(self) -> str:
         """Return how the program ended, with the end of what it printed; an empty string while it is running."""
         with self._lock:
-            while not self._status and not self._reports.closed and select.select([self._reports], [], [], 0)[0]:
+            while not self._status and not self._reports.closed and self._news_waits():
                 line = self._line()
                 self._status = line.removeprefix("exit ") if line else GONE
             if not self._status:
@@ -109,6 +109,12 @@ class Guarded:
         elif self._status == GONE:
             how = "was ended, together with the process that keeps it"
         return f"{self.name} {how}; the end of what it printed:\n{tail(self.output())}"
+
+    def _news_waits(self) -> bool:
+        """Whether the keeper has said something; `select` would break once this process has 1024 files open."""
+        poll = select.poll()
+        poll.register(self._reports, select.POLLIN)
+        return bool(poll.poll(0))
 
     def alive(self) -> str:
         """Return why it cannot serve any more, or an empty string: the target's verb `alive`."""

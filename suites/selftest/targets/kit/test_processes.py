@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
 import textwrap
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -247,3 +248,17 @@ def test_descendants_are_all_generations(tmp_path: Path) -> None:
 
         assert list(killed) == [child]
         assert killed[child] == "sleep 600"
+
+
+def test_it_is_watched_beside_a_thousand_open_files(request: pytest.FixtureRequest) -> None:
+    """An adapter that judges for long may have more files open than `select` can tell apart."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2048)), hard))
+    request.addfinalizer(lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard)))
+    with Path(os.devnull).open("rb") as null, ExitStack() as files:
+        for _ in range(1100):
+            files.callback(os.close, os.dup(null.fileno()))
+        server = Guarded([*PYTHON, "import time; time.sleep(600)"])
+        request.addfinalizer(server.finish)
+
+        assert server.alive() == ""

@@ -1,0 +1,78 @@
+"""Scale: what holds for a few requests holds for deep queues, for the third instance, and after a long or bad history."""
+
+import pytest
+
+from batchproof.fixtures.driving.script import MS, Answered, Entered, Queued, Release, Script, Send, burst, gated, in_line
+from batchproof.reference_batcher import BatcherConfig
+
+SIXTEEN = BatcherConfig(max_batch_size=16)
+THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
+WITH_TIMEOUT = BatcherConfig(max_batch_size=4, instances=3, queue_timeout_ns=200 * MS)
+DEEP = gated(*(Send(f"r{i}") for i in range(48)))
+
+
+def held(name: str, **asked: bool) -> Script:
+    """Three requests, each of which a gate holds in an instance of its own."""
+    return tuple(step for i in range(3) for step in (Send(f"{name}{i}", hold=f"{name}{i}", **asked), Entered(f"{name}{i}")))
+
+
+def let_go(name: str) -> Script:
+    """Open their gates."""
+    return tuple(Release(f"{name}{i}") for i in range(3))
+
+
+def fills_all() -> Script:
+    """A request for each instance, q*, and more*, which have to wait. Time passes between them, simulated time as well."""
+    return (*held("q"), *(Send(f"more{i}", after_ns=20 * MS) for i in range(2)), Queued(2), *let_go("q"))
+
+
+@pytest.mark.rule("DB-SCALE-001")
+def test_deep_backlog_fills_batches(drive, judge):
+    """A deep backlog leaves in full batches, also where a batch holds 16 rows"""
+    judge(drive(SIXTEEN, DEEP))
+
+
+@pytest.mark.rule("DB-SCALE-002")
+def test_deep_backlog_keeps_its_order(drive, judge):
+    """In a deep backlog, too, requests enter batches in the order in which they were queued"""
+    judge(drive(SIXTEEN, DEEP))
+
+
+@pytest.mark.rule("DB-SCALE-003")
+def test_hundreds_are_answered(drive, judge):
+    """After hundreds of requests, every request is still answered"""
+    rounds = [[Send(f"r{i}") for i in range(first, first + 32)] for first in range(0, 576, 32)]
+
+    judge(drive(SIXTEEN, tuple(step for sends in rounds for step in (*sends, Answered(tuple(send.name for send in sends))))))
+
+
+@pytest.mark.rule("DB-SCALE-004")
+def test_long_batch_runs_once(drive, judge):
+    """A request is executed once, however long its batch takes"""
+    judge(drive(SIXTEEN, (*burst(3, work_ns=1_000 * MS), Answered(("r0", "r1", "r2")), Send("after"))))
+
+
+@pytest.mark.rule("DB-SCALE-005")
+def test_every_instance_returns_own_results(drive, judge):
+    """With three instances, every answer carries the result of its own request"""
+    backlog = (Send(f"r{i}", work_ns=20 * MS) for i in range(48))
+
+    judge(drive(THREE_INSTANCES, (*held("p"), *backlog, Queued(48), *let_go("p"))))
+
+
+@pytest.mark.rule("DB-SCALE-006")
+def test_instances_after_failures(drive, judge):
+    """After failed batches, exactly as many batches run at once as there are instances"""
+    failed = Answered(("f0", "f1", "f2"))
+
+    judge(drive(THREE_INSTANCES, (*held("f", fail=True), *let_go("f"), failed, *fills_all())))
+
+
+@pytest.mark.rule("DB-SCALE-007")
+def test_instances_after_expiry(drive, judge):
+    """After requests have expired, exactly as many batches run at once as there are instances"""
+    late = in_line(*(Send(f"x{i}") for i in range(3)))
+    settled = Answered(("p0", "p1", "p2", "x0", "x1", "x2", "fresh"))
+    history = (*held("p"), *late, Send("fresh", after_ns=400 * MS), *let_go("p"), settled)
+
+    judge(drive(WITH_TIMEOUT, (*history, *fills_all())))

@@ -1,0 +1,141 @@
+"""The strangers' adapters, made with the kit: `batchproof.suites.selftest.strangers.adapter:NAME` is a target.
+
+Three classes for five styles: futures in this process, an event loop in this process, and a server in a process of its own.
+"""
+
+import asyncio
+import json
+import sys
+from concurrent.futures import Future
+from typing import Any
+
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.suites.selftest.strangers import server
+from batchproof.suites.selftest.strangers.condition import ConditionBatcher
+from batchproof.suites.selftest.strangers.errors import QueueFull, Stopped, TooLarge, TooLate
+from batchproof.suites.selftest.strangers.loop import LoopBatcher
+from batchproof.suites.selftest.strangers.pool import PoolBatcher
+from batchproof.suites.selftest.strangers.table import STRANGERS, Stranger
+from batchproof.targets import Kind, Request, Response, TargetInfo, Witness, relay
+from batchproof.targets.kit import Counted, Folder, Guarded, HttpClient, cancel, free_port
+
+KINDS = {TooLarge: Kind.INVALID, QueueFull: Kind.FULL, TooLate: Kind.EXPIRED, Stopped: Kind.CLOSED}
+EVERYBODY = {"delay": True, "instances": True}
+OLDEST = {**EVERYBODY, "delay_anchor": "oldest-enqueue"}
+FULL = {**OLDEST, "rows": True, "queue_timeout": True, "max_queue_size": True, "cancel": True}
+CLAIMS = {
+    "condition": {**FULL, "close": True},
+    "loop": {**OLDEST, "cancel": True, "close": True},
+    "collector": {**EVERYBODY, "delay_anchor": "first-dequeue", "max_queue_size": True},
+    "pool": {**EVERYBODY, "delay_anchor": "first-dequeue", "close": True, "queue": "each-instance"},
+    "server": FULL,
+}
+
+
+class InProcess:
+    """A batcher of futures in this process: `condition`, `collector` and `pool`."""
+
+    cancel = staticmethod(cancel)
+
+    def __init__(self, batcher: type[Any], config: BatcherConfig) -> None:
+        folder = Folder()
+        self.counted = Counted(folder.path)
+        self.models = [Counted(Witness(folder.path, number)) for number in range(config.instances)]
+        models = [counted.execute for counted in self.models]
+        self.batcher = batcher(models, config.max_batch_size, config.max_queue_delay_ns / 1e9, *self.more(batcher, config))
+        self.log, self.release, self.queued, self.folder = folder.log, folder.release, folder.queued, folder
+        self.close = getattr(self.batcher, "close", lambda: None)
+
+    def finish(self) -> None:
+        self.close()
+        for counted in (self.counted, *self.models):
+            counted.close()
+        self.folder.remove()
+
+    @staticmethod
+    def more(batcher: type[Any], config: BatcherConfig) -> tuple[Any, ...]:
+        """Return the settings that not every batcher has."""
+        if issubclass(batcher, ConditionBatcher):
+            return config.queue_timeout_ns / 1e9, config.max_queue_size
+        return () if issubclass(batcher, (LoopBatcher, PoolBatcher)) else (config.max_queue_size,)
+
+    def call(self, request: Request) -> Future[Any]:
+        """Give the request to the batcher."""
+        return self.counted.track(request.serial, self.batcher.submit(request.tensor()))
+
+    def submit(self, request: Request) -> Future[Response]:
+        return relay(self.call(request), lambda answer: Response(*answer), lambda error: KINDS.get(type(error), Kind.FAILED))
+
+
+class Cancelling(InProcess):
+    """`condition` wants to be told which request is cancelled."""
+
+    def cancel(self, future: Any) -> None:
+        self.batcher.cancel(future.inner)
+
+
+class OnLoop(InProcess):
+    """`loop` queues a request on its loop, and it is counted there."""
+
+    def call(self, request: Request) -> Future[Any]:
+        return asyncio.run_coroutine_threadsafe(self.handle(request.tensor()), self.batcher.loop)
+
+    async def handle(self, tensor: Any) -> Any:
+        with self.counted.waiting(tensor):
+            return await self.batcher.infer(tensor)
+
+
+class Served:
+    """`server`, in a process of its own."""
+
+    cancel = staticmethod(cancel)
+
+    def __init__(self, service: type[Any], config: BatcherConfig) -> None:
+        self.folder, port = Folder(), free_port()
+        self.log, self.release = self.folder.log, self.folder.release
+        settings = {"service": service.__name__, "instances": config.instances, "max_rows": config.max_batch_size,
+                    "delay_s": config.max_queue_delay_ns / 1e9, "timeout_s": config.queue_timeout_ns / 1e9,
+                    "max_waiting": config.max_queue_size}
+        self.http = HttpClient(f"http://127.0.0.1:{port}")
+        command = [sys.executable, "-m", server.__name__, str(port), self.folder.path, json.dumps(settings)]
+        self.server = Guarded(command, ready=lambda: self.http.ok("/queued"))
+        self.process_group = self.server.process_group
+
+    def submit(self, request: Request) -> Future[Response]:
+        return self.http.infer("/infer", request)
+
+    def queued(self) -> int:
+        return int(self.http.get("/queued"))
+
+    def close(self) -> None:
+        """This server has no way to remove its model, and so `close` is not claimed."""
+
+    def finish(self) -> None:
+        self.server.finish()
+        self.http.close()
+        self.folder.remove()
+
+
+DEPLOYED = {"condition": Cancelling, "loop": OnLoop, "collector": InProcess, "pool": InProcess, "server": Served}
+
+
+class StrangerTarget:
+    """The target of one stranger: its batcher, with the claims of its style."""
+
+    def __init__(self, stranger: Stranger) -> None:
+        self.batcher = stranger.batcher
+        self.style = stranger.batcher.__module__.rpartition(".")[2]
+        self.info = TargetInfo(stranger.name, "1.0", f"{__name__}:{stranger.name}", claims=self.claims())
+
+    def claims(self) -> dict[str, Any]:
+        return CLAIMS[self.style]
+
+    def deploy(self, config: BatcherConfig) -> Any:
+        return DEPLOYED[self.style](self.batcher, config)
+
+
+def __getattr__(name: str) -> StrangerTarget:
+    """Return the target of the stranger of this name."""
+    if name not in STRANGERS:
+        raise AttributeError(name)
+    return StrangerTarget(STRANGERS[name])

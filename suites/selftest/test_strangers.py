@@ -1,0 +1,89 @@
+"""Batchers that nobody here has seen: each faulty one is killed by the rule that names its fault, and no right one fails.
+
+Here each meets the rules that name faults of its style. With BATCHPROOF_NIGHTLY=1 it meets all that its style claims, which
+takes a quarter of an hour; `python -m batchproof.suites.selftest.strangers.exam` prints the same as a table.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from batchproof.commands.mutants import pool
+from batchproof.fixtures.judging.catalogue import rules
+from batchproof.suites.selftest.strangers.exam import Verdict, judge, table
+from batchproof.suites.selftest.strangers.table import FAULTY, RIGHT, STRANGERS, Stranger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+NIGHTLY = bool(os.environ.get("BATCHPROOF_NIGHTLY"))
+KILLED = [stranger for stranger in FAULTY if stranger.kills]
+
+
+def named(stranger: Stranger) -> tuple[str, ...]:
+    """Return the rules to judge it by: those that name it, or for a right one those that name any fault of its style."""
+    if NIGHTLY:
+        return ()
+    style = stranger.batcher.__module__
+    return stranger.kills or tuple(sorted({rule for one in KILLED if one.batcher.__module__ == style for rule in one.kills}))
+
+
+@pytest.fixture(scope="module")
+def verdict() -> Iterator[Callable[[str], Verdict]]:
+    """Judge all of them, two at a time; return the verdict on one."""
+    with pool() as workers:
+        judged = {one.name: workers.submit(judge, one.name, named(one)) for one in (*RIGHT, *KILLED)}
+        yield lambda name: judged[name].result()
+        workers.shutdown(cancel_futures=True)
+
+
+@pytest.mark.timeout(1800 if NIGHTLY else 240)
+@pytest.mark.parametrize("name", [one.name for one in RIGHT])
+def test_a_right_batcher_fails_nothing(verdict: Callable[[str], Verdict], name: str) -> None:
+    """The batcher that the faults of a style are put into is right, so a kill is due to the fault."""
+    assert verdict(name).killed_by == ()
+
+
+@pytest.mark.timeout(1800 if NIGHTLY else 240)
+@pytest.mark.parametrize("name", [one.name for one in KILLED])
+def test_a_faulty_batcher_is_killed_by_the_rule_that_names_its_fault(verdict: Callable[[str], Verdict], name: str) -> None:
+    """Each rule that names its fault fails, and no other does that neither follows from these nor is broken as well."""
+    one = verdict(name)
+
+    assert (one.missing, one.wrongly) == ((), ()), one.said
+
+
+def test_every_fault_cites_a_thread_of_its_own() -> None:
+    """Each faulty batcher cites an issue or a pull request of a real project, and says which requirement it breaks."""
+    threads = [one.cites for one in FAULTY]
+
+    assert len(set(threads)) == len(FAULTY) >= 25
+    assert [url for url in threads if not re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+/(issues|pull)/\d+", url)] == []
+    assert [one.name for one in FAULTY if not one.breaks or not (one.batcher.__doc__ or "").strip()] == []
+
+
+def test_names_and_rules_exist() -> None:
+    """No two strangers have one name, and the rules that are expected to fail are in the catalogue."""
+    assert len(STRANGERS) == len(RIGHT) + len(FAULTY)
+    assert {rule for one in FAULTY for rule in (*one.kills, *one.also)} <= set(rules())
+
+
+@pytest.mark.parametrize(
+    ("said", "follows", "row"),
+    [
+        ({"DB-LIVE-002": "FAIL r0: no answer"}, {}, "| lost-wakeup | DB-LIVE-002 | - | 0 | 0 | 2 rules |"),
+        ({}, {}, "| lost-wakeup | **survives** | - | 0 | 0 | 2 rules |"),
+        ({"DB-LIVE-002": "FAIL", "DB-CACHE-001": "FAIL"}, {},
+         "| lost-wakeup | DB-LIVE-002 | DB-CACHE-001 | 0 | 0 | 2 rules |"),
+        ({"DB-LIVE-002": "FAIL", "DB-LAW-004": "FAIL", "DB-LIVE-005": "ERROR"}, {"DB-LAW-004": "DB-LIVE-002"},
+         "| lost-wakeup | DB-LIVE-002 | - | 1 | 1 | 2 rules |"),
+    ],
+    ids=["killed", "survives", "wrongly", "follows"],
+)
+def test_the_table_says_how_each_exam_ended(said: dict[str, str], follows: dict[str, str], row: str) -> None:
+    """What follows from a rule, and what could not be judged, is told apart from what killed it."""
+    assert list(table([Verdict("lost-wakeup", 2, said, follows)]))[2:] == [row]
