@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from batchproof.reference_batcher import BatcherConfig
-from batchproof.targets import Request, Response, TargetInfo
+from batchproof.targets import Request, Response, TargetInfo, Unsupported
 from batchproof.targets.kit import HttpClient, Interpreter, Server, free_port
 from batchproof.targets.witness.probe import COLUMNS
 
@@ -14,11 +14,12 @@ HOW = (
     "python3 -m venv bentoml-env && bentoml-env/bin/pip install bentoml, "
     "then --target 'bentoml?python=bentoml-env/bin/python'"
 )
+SMALLEST_BATCH = 2
 CLAIMS = {
     "delay_anchor": "adaptive",
     "smallest_delay_ms": 1,
     "rows": "split",
-    "smallest_batch": 2,
+    "smallest_batch": SMALLEST_BATCH,
     "queue": "each-instance",
     "queue_timeout": True,
     "timeout_covers": "request",
@@ -44,6 +45,8 @@ class BentoMLTarget:
 
     def deploy(self, config: BatcherConfig) -> Server:
         """Start a server. The latency that it may have is an hour, so that it refuses nothing while the witness is held."""
+        if config.max_batch_size < SMALLEST_BATCH:
+            raise Unsupported("smallest_batch")
         port = free_port()
         client = HttpClient(f"http://127.0.0.1:{port}")
         asked = {

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from batchproof import targets
+from batchproof.reference_batcher import BatcherConfig
 from batchproof.suites.selftest.adapter_lines import adapter_lines
 from batchproof.targets.claims import problems
-from batchproof.targets.protocol import Misuse, Refused, TargetError
+from batchproof.targets.protocol import Misuse, Refused, TargetError, Unsupported
 from batchproof.targets.stacks import bentoml, kserve, mlserver, ray
 from batchproof.targets.witness.probe import COLUMNS, INFO
 
@@ -71,3 +72,11 @@ def test_kserve_s_errors_are_refusals():
     """An error of KServe has a kind, so that a rule can tell a failed model from a lost server."""
     assert issubclass(Refused, Exception)
     assert kserve.http_kind(kserve.HttpError(500, "WitnessError")).value == "failed"
+
+
+def test_bentoml_has_no_batch_of_one():
+    """`@bentoml.api` refuses a max_batch_size of 1, so no server is started to find that out."""
+    target = object.__new__(bentoml.BentoMLTarget)
+
+    with pytest.raises(Unsupported, match="smallest_batch"):
+        target.deploy(BatcherConfig(max_batch_size=1))
