@@ -114,7 +114,10 @@ class Counted:
         with self._lock:
             if self._file < 0 or self._owner != os.getpid():  # a fork has a file of its own
                 path = os.path.join(self._counts, f"{os.getpid()}-{secrets.token_hex(4)}")
-                self._file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
+                try:
+                    self._file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
+                except FileNotFoundError:  # the deployment is finished, and nobody asks any more
+                    return
                 self._owner = os.getpid()
             os.write(self._file, struct.pack(f"<{len(serials)}q", *(2 * serial + gone for serial in serials)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
@@ -137,3 +138,14 @@ def test_closing_is_repeatable(tmp_path: Path) -> None:
     counted.accepted(2)
 
     assert counted.queued() == 2
+
+
+def test_whoever_leaves_after_the_end_is_not_noted(tmp_path: Path) -> None:
+    """A request may be given up after its deployment is finished and its folder is removed."""
+    folder = tmp_path / "witnesses"
+    counted = Counted(folder)
+    shutil.rmtree(folder)
+
+    counted.left(1)
+
+    assert not folder.exists()
