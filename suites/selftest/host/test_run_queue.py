@@ -10,7 +10,7 @@ import pytest
 
 from batchproof.host import run_queue
 from batchproof.host.clock import HOST_CLOCK
-from batchproof.host.run_queue import _members, longest_wait_ns, waits
+from batchproof.host.run_queue import _members, longest_wait_ns, own_waits, waits
 
 
 def test_workers_in_sessions_of_their_own_belong_to_the_group() -> None:
@@ -41,3 +41,9 @@ def test_a_process_that_has_just_ended_has_not_waited(monkeypatch: pytest.Monkey
     monkeypatch.setattr(run_queue, "_members", lambda _group: [Path("/proc/self"), tmp_path / "gone"])
 
     assert set(waits(1)) >= {str(os.getpid())}
+
+
+def test_the_threads_of_this_process_are_known() -> None:
+    """A target that is an object in this process waits as this process does."""
+    assert str(os.getpid()) in own_waits()
+    assert all(ns >= 0 for ns in own_waits().values())
