@@ -87,7 +87,7 @@ def test_only_the_rest(drive, judge):
 @pytest.mark.rule("DB-DELAY-011")
 def test_zero_is_zero(drive, judge):
     """With a queue delay of 0, a lone request waits no longer than requests that fill a batch"""
-    names = [*((f"one{i}",) for i in range(9)), *(tuple(f"full{i}-{j}" for j in range(4)) for i in range(9))]
+    names = [*((f"one{i}",) for i in range(9)), *(tuple(f"full{i}-{j}" for j in range(5)) for i in range(9))]
     groups = ((*(Send(name) for name in group), Answered(group)) for group in names)
 
-    judge(drive(BatcherConfig(max_batch_size=4), tuple(step for group in groups for step in group), exact=True))
+    judge(drive(BatcherConfig(max_batch_size=5), tuple(step for group in groups for step in group), exact=True))
