@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from batchproof.suites.selftest.adapter_lines import ROOT, STACKS, adapter_lines, code_lines, row
+from batchproof.suites.selftest.adapter_lines import STACKS, adapter_lines, code_lines, row
 
-PAGE = ROOT / "docs" / "adapters.md"
+PAGE = Path(__file__).parents[2] / "docs" / "adapters.md"
 FEW = 5
 SOURCE = b'''"""Doc."""
 
