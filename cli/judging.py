@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from batchproof.cli import app
-from batchproof.cli.options import Awake, Combinations, Image, Patience, Seed, Target, end, misuse, with_image
+from batchproof.cli.options import TARGETS, Awake, Combinations, Image, Patience, Seed, Target, end, misuse, with_image
 from batchproof.exit_status import help_text
 
 
@@ -46,7 +46,7 @@ def check(
 
 @app.command(epilog=help_text("diff"))
 def diff(
-    target: Annotated[list[str], typer.Option(help="Give it twice: --target reference --target triton.")],
+    target: Annotated[list[str], typer.Option(help=f"Give it twice. There are {TARGETS}.")],
     script: Annotated[Path | None, typer.Option(help='A case as JSON: {"config": ..., "script": [...]}.')] = None,
     seed: Annotated[int, typer.Option(help="Without --script: the first seed of the generated cases.")] = 1,
     count: Annotated[int, typer.Option(min=1, help="Without --script: how many cases to generate.")] = 10,

@@ -68,12 +68,13 @@ def _keep_awake(context: typer.Context, asked: bool) -> bool:
     return asked
 
 
+# The same words as `targets.names.BUILT_IN` and `FORMS`, which would be slow to import here.
+TARGETS = (
+    "reference, virtual, null, triton, triton-docker, litserve, async-batcher, batched, batched-aio, bentoml, kserve, "
+    "mlserver, mosec, pytriton, ray, grpc://host:port, http://host:port, mutant:NAME, stdio:COMMAND, module:attribute"
+)
 Target = Annotated[
-    str,
-    typer.Option(
-        help="reference, triton, triton-docker, litserve, grpc://host:port, http://host:port, stdio:COMMAND, "
-        "module:attribute"
-    ),
+    str, typer.Option(help=f"What is judged: {TARGETS}. Options of a target: NAME?python=/path/to/python (docs/stacks/).")
 ]
 Image = Annotated[str, typer.Option(help="With --target triton-docker: use this image instead of NVIDIA's.")]
 Awake = Annotated[

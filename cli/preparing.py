@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from batchproof.cli import app
-from batchproof.cli.options import Base, end, misuse
+from batchproof.cli.options import TARGETS, Base, end, misuse
 from batchproof.exit_status import help_text
 
 news = typer.Typer(no_args_is_help=True, help="Write the skeleton of a rule or an adapter: see CONTRIBUTING.md.")
@@ -84,7 +84,7 @@ def _adapters() -> None:
 
 @adapters.command("check", epilog=help_text("adapter"))
 def check_adapter(
-    target: Annotated[str, typer.Argument(help="The adapter, as for --target: module:attribute, or any other target.")],
+    target: Annotated[str, typer.Argument(help=f"The adapter, or any other target: {TARGETS}.")],
     claims: Annotated[Path | None, typer.Option(help="Write the measured claims to this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

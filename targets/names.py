@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ BUILT_IN = {
 EXTRAS = {  # the extra that brings a module
     "torch": "reference", "pytriton": "triton", "litserve": "litserve", "async_batcher": "peers", "batched": "peers",
 }  # fmt: skip
+FORMS = ("grpc://host:port", "http://host:port", "mutant:NAME", "stdio:COMMAND", "module:attribute")  # besides a name
 STDIO = "batchproof.targets.stdio:stdio"
 SCHEMES = {
     "grpc": "batchproof.targets.triton.target:running_triton",
@@ -77,10 +79,9 @@ def resolve(spec: str) -> FullTarget:
         with within("DEPLOY_S", f"--target {spec}"):
             return _with_options(_load(BUILT_IN.get(word, word), spec), spec, query)
     names = sorted({*BUILT_IN, *installed})
-    raise UnknownTarget(
-        f"unknown target '{spec}': there are {', '.join(names)}, grpc://host:port, http://host:port, mutant:NAME, "
-        "stdio:COMMAND and module:attribute"
-    )
+    near = get_close_matches(word, names, 1)
+    meant = f"did you mean '{near[0]}'? There are" if near else "there are"
+    raise UnknownTarget(f"unknown target '{spec}': {meant} {', '.join([*names, *FORMS[:-1]])} and {FORMS[-1]}")
 
 
 def _see_this_folder() -> None:

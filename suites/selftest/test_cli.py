@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from batchproof import __version__
+from batchproof.cli.options import TARGETS
 from batchproof.fixtures.judging.catalogue import profiles, rules
 from batchproof.fixtures.judging.declarations import DeclarationError, known_issues, with_claims
 from batchproof.reports import read
 from batchproof.suites.selftest.command_line import CONFIGS, LIARS, invoke, one_message, written
 from batchproof.targets import BUILT_IN, resolve
+from batchproof.targets.names import FORMS
 from batchproof.targets.protocol import TargetError
 
 BUNDLE: dict[str, Any] = {
@@ -52,6 +54,7 @@ def test_an_unusable_target_has_one_message(
     ("target", "message"),
     [
         ("nonsense", f"unknown target 'nonsense': there are {', '.join(sorted(BUILT_IN))}, grpc://host:port"),
+        ("tritn", "unknown target 'tritn': did you mean 'triton'? There are async-batcher, "),
         ("ftp://localhost:1", "unknown scheme 'ftp://' in --target ftp://localhost:1: there are grpc:// and http://"),
         ("grpc://localhost", "--target grpc://localhost: write grpc://host:port, with the port as a number"),
         ("grpc://localhost:one", "write grpc://host:port, with the port as a number"),
@@ -248,6 +251,16 @@ def test_version_and_help_are_printed(capfd: pytest.CaptureFixture[str]) -> None
     assert version[:2] == (0, f"batchproof {__version__}\n")
     assert "check" in nothing[1] + nothing[2]
     assert (unknown[0], "No such command 'judge'" in unknown[2]) == (2, True)
+
+
+@pytest.mark.parametrize("command", [("check",), ("diff",), ("bench",), ("tune",), ("adapter", "check")], ids=" ".join)
+def test_help_names_every_target(capfd: pytest.CaptureFixture[str], command: tuple[str, ...]) -> None:
+    """Whatever takes a target lists the names and the forms that there are, and no others."""
+    status, out, _ = invoke(capfd, *command, "--help")
+
+    assert status == 0
+    assert ", ".join((*BUILT_IN, *FORMS)) == TARGETS
+    assert TARGETS.replace(" ", "") in "".join(out.split())
 
 
 def test_the_matrix_of_some_rules(capfd: pytest.CaptureFixture[str]) -> None:
