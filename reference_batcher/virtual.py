@@ -69,12 +69,16 @@ class VirtualClock:
 class VirtualBatcher:
     """The reference batcher in virtual time.
 
+    config: as in `Batcher`: None is a `BatcherConfig` with nothing set.
     service: called as `service(instance, batch, finish)` when a batch starts. It arranges, through the clock, that
     `finish(model)` is called when the batch's work is done; the model then computes the outputs, in no time.
     core: a fresh core to run, in place of the one that the configuration asks for.
     """
 
-    def __init__(self, config: BatcherConfig, service: StartsService, clock: VirtualClock, core: Core | None = None) -> None:
+    def __init__(
+        self, config: BatcherConfig | None, service: StartsService, clock: VirtualClock, core: Core | None = None
+    ) -> None:
+        config = config or BatcherConfig()
         self.config = config
         self.clock = clock
         self._start_service = service

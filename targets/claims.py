@@ -14,6 +14,7 @@ from typing import Any
 
 Value = bool | int | float | str
 YES_OR_NO = (False, True)
+OR_NOTHING = (False,)  # for a number that need not be claimed
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Claim:
 
     says: what a stack says with it. noun: what a stack lacks whose value is not the one that a rule needs ("without ...").
     values: those that can be claimed, of which the first is the default; False as a default means: it promises nothing.
-    least: for a claim that is a number, the smallest one, which is the default. whole: the number is an integer.
+    least: for a claim that is a number, the smallest one, which is the default unless `values` says otherwise. whole: the
+    number is an integer.
     true: the value that `true` stands for. changes: what the value changes, apart from which rules apply.
     """
 
@@ -38,13 +40,14 @@ class Claim:
     @property
     def default(self) -> Value:
         """The value of a stack that does not say anything about it."""
-        return self.values[0] if self.least is None else self.least
+        return self.values[0] if self.least is None or self.values != YES_OR_NO else self.least
 
     @property
     def choices(self) -> str:
         """The values that can be claimed, for people to read."""
         if self.least is not None:
-            return f"{'an integer' if self.whole else 'a number'} of {self.least} or more"
+            other = "".join(f"{_text(value)}, or " for value in self.values if self.values != YES_OR_NO)
+            return f"{other}{'an integer' if self.whole else 'a number'} of {self.least} or more"
         return " or ".join(", ".join(map(_text, self.values)).rsplit(", ", 1))
 
     def accepts(self, value: object) -> bool:
@@ -53,7 +56,9 @@ class Claim:
             return any(value is one or (isinstance(one, str) and value == one) for one in self.values) or (
                 bool(self.true) and value is True
             )
-        if isinstance(value, bool) or not isinstance(value, int if self.whole else int | float):
+        if isinstance(value, bool):
+            return self.values != YES_OR_NO and value in self.values
+        if not isinstance(value, int if self.whole else int | float):
             return False
         return isfinite(value) and value >= self.least
 
@@ -164,6 +169,23 @@ _TABLE = (
     Claim("statistics", "The server counts requests and executions.", "statistics"),
     Claim("error_status", "Errors have a status (`Refused.status`, canonical gRPC names).", "error statuses"),
     Claim("faults", "The server can be paused, and a model's process can be killed.", "faults on demand"),
+    Claim("defaults", "It can be deployed with nothing set (the verb `deploy_defaults`).", "a deployment with nothing set"),
+    Claim(
+        "default_batch",
+        "The documentation says that a batch holds at most so many requests of one row if nothing is set; 1: it forms no "
+        "batches.",
+        "a documented batch size",
+        OR_NOTHING,
+        least=1,
+    ),
+    Claim(
+        "default_delay_ms",
+        "The documentation says that the queue delay is so many milliseconds if nothing is set; 0: there is none.",
+        "a documented queue delay",
+        OR_NOTHING,
+        least=0,
+        whole=False,
+    ),
     Claim("config", "The target has a config.pbtxt, and reports what it serves.", "a config.pbtxt"),
     Claim("validation", "The target refuses invalid configurations.", "validation of configurations"),
     Claim("torch", "The target serves torch modules.", "torch modules"),
@@ -229,7 +251,7 @@ def _meets(claims: Mapping[str, Any], need: str) -> bool:
     value = value_of(claims, name)
     if name == "batches_without_delay" and value_of(claims, "delay"):
         return True  # there are batches: the rule is driven with a delay
-    return _text(value) in wanted.split("|") if wanted else bool(value)
+    return _text(value) in wanted.split("|") if wanted else value is not False
 
 
 def _text(value: object) -> str:

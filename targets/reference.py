@@ -17,7 +17,7 @@ from batchproof.reference_batcher import Batcher, BatcherConfig
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.protocol import Request, Response, TargetInfo
 from batchproof.targets.witness.probe import ROW, Ints, Witness, read_log, release
-from batchproof.targets.witness_model import TRITON_CLAIMS, witnessed
+from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
 
 
 class ReferenceTarget:
@@ -26,12 +26,16 @@ class ReferenceTarget:
     deploys_at_once = 8
 
     def __init__(self) -> None:
-        claims = {**TRITON_CLAIMS, "torch": find_spec("torch") is not None}
+        claims = {**REFERENCE_CLAIMS, "torch": find_spec("torch") is not None}
         self.info = TargetInfo("reference", __version__, "reference", sight="witness", claims=claims)
 
     def deploy(self, config: BatcherConfig) -> ReferenceDeployment:
         """Serve the witness."""
         return ReferenceDeployment(witnessed(config))
+
+    def deploy_defaults(self) -> ReferenceDeployment:
+        """Serve the witness with `Batcher(model)`."""
+        return ReferenceDeployment()
 
     def serve(self, module: Any, config: BatcherConfig, *, threads: int = 0) -> Batcher:
         """Serve a torch module with `submit(tensor) -> Future[tensor]` and `close()`. threads: as in `Batcher`."""
@@ -41,13 +45,12 @@ class ReferenceTarget:
 class ReferenceDeployment:
     """The witness as the batcher's model: each instance has a witness of its own, with its own log."""
 
-    def __init__(self, config: BatcherConfig) -> None:
+    def __init__(self, config: BatcherConfig | None = None) -> None:
         self._folder = tempfile.mkdtemp(prefix="batchproof-")
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # also when it is interrupted from here on
         self._cursors: dict[str, int] = {}
-        self._witnesses = [Witness(self._folder, instance) for instance in range(config.instances)]
+        self._witnesses = [Witness(self._folder, instance) for instance in range(config.instances if config else 1)]
         self._batcher = Batcher([_model(witness) for witness in self._witnesses], config)
-        self._config = config
 
     def submit(self, request: Request) -> Future[Response]:
         """Queue the payload."""

@@ -11,7 +11,8 @@ from concurrent.futures import Future
 from typing import Any
 
 from batchproof.host.clock import HOST_CLOCK, Clock
-from batchproof.targets.protocol import Deployment, Target, TargetInfo
+from batchproof.targets.defaults import StackDefaults
+from batchproof.targets.protocol import Deployment, Target, TargetInfo, Unsupported
 
 
 class FullDeployment:
@@ -56,7 +57,7 @@ class FullDeployment:
 class FullTarget:
     """A target with every verb that `protocol.Target` lists.
 
-    None if the adapter lacks them: validate, restart.
+    None if the adapter lacks them: validate, restart, deploy_defaults.
     """
 
     def __init__(self, inner: Target) -> None:
@@ -67,6 +68,7 @@ class FullTarget:
         self.deploys_at_once: int = getattr(inner, "deploys_at_once", 0)
         self.validate: Callable[[str, str], str] | None = getattr(inner, "validate", None)
         self.restart: Callable[[], None] | None = getattr(inner, "restart", None)
+        self.deploy_defaults: Callable[[], Deployment] | None = getattr(inner, "deploy_defaults", None)
 
     @property
     def info(self) -> TargetInfo:
@@ -94,8 +96,12 @@ class FullTarget:
         return hasattr(self.inner, "serve") and bool(self.info.claims.get("torch"))
 
     def deploy(self, config: Any) -> FullDeployment:
-        """Deploy as `Target.deploy` does."""
-        return FullDeployment(self.inner.deploy(config), self)
+        """Deploy as `Target.deploy` does, or with nothing set; Unsupported if the adapter has no verb for that."""
+        if not isinstance(config, StackDefaults):
+            return FullDeployment(self.inner.deploy(config), self)
+        if self.deploy_defaults is None:
+            raise Unsupported("defaults")
+        return FullDeployment(self.deploy_defaults(), self)
 
     def deploy_beside(self, other: FullDeployment, config: Any) -> FullDeployment | None:
         """Deploy on the simulated clock of another deployment; None if the target has no such verb."""

@@ -17,7 +17,7 @@ from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.protocol import Request, Response, TargetInfo, UnknownTarget
 from batchproof.targets.reference import counted, inputs, taken_apart
 from batchproof.targets.witness.probe import Testimony, WitnessError, clock_id
-from batchproof.targets.witness_model import TRITON_CLAIMS, witnessed
+from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
 
 
 class VirtualTarget:
@@ -29,12 +29,16 @@ class VirtualTarget:
         except UnknownMutant as error:
             raise UnknownTarget(str(error)) from None
         name = f"mutant:{mutant}" if mutant else "virtual"
-        claims = {**TRITON_CLAIMS, "faults": True, "torch": find_spec("torch") is not None}
+        claims = {**REFERENCE_CLAIMS, "faults": True, "torch": find_spec("torch") is not None}
         self.info = TargetInfo(name, __version__, name, sight="virtual", claims=claims)
 
     def deploy(self, config: BatcherConfig) -> VirtualDeployment:
         """Serve the witness in virtual time."""
         return VirtualDeployment(self._shell.VirtualBatcher, witnessed(config))
+
+    def deploy_defaults(self) -> VirtualDeployment:
+        """Serve the witness in virtual time with no configuration."""
+        return VirtualDeployment(self._shell.VirtualBatcher)
 
     def deploy_beside(self, other: VirtualDeployment, config: BatcherConfig) -> VirtualDeployment:
         """Serve another witness in the same simulated time as `other`."""
@@ -48,7 +52,7 @@ class VirtualTarget:
 class VirtualDeployment:
     """The witness on the simulated clock."""
 
-    def __init__(self, shell: Any, config: BatcherConfig, clock: VirtualClock | None = None) -> None:
+    def __init__(self, shell: Any, config: BatcherConfig | None = None, clock: VirtualClock | None = None) -> None:
         self.clock = clock or VirtualClock(start_ns=1)
         self._batcher = shell(config, self._service, self.clock)
         self._batches = itertools.count(1)

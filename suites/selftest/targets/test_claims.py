@@ -21,6 +21,8 @@ from batchproof.targets.claims import CLAIMS, as_claimed, contradicted, noun_of,
         ({}, "delay_anchor", False),
         ({}, "smallest_batch", 1),
         ({"smallest_delay_ms": 2.5}, "smallest_delay_ms", 2.5),
+        ({}, "default_batch", False),
+        ({"default_delay_ms": 0}, "default_delay_ms", 0),
     ],
 )
 def test_a_claim_has_a_value(claims: dict[str, Any], name: str, value: Any) -> None:
@@ -46,6 +48,9 @@ def test_a_claim_has_a_value(claims: dict[str, Any], name: str, value: Any) -> N
         ({"late_binding": False}, ["late_binding"], "late_binding", "late_binding"),
         ({"smallest_delay_ms": 5}, ["smallest_delay_ms=0"], "smallest_delay_ms=0", "smallest_delay_ms=0"),
         ({"smallest_delay_ms": 0.0}, ["smallest_delay_ms=0"], None, None),
+        ({"default_delay_ms": 0}, ["default_delay_ms"], None, None),
+        ({}, ["default_delay_ms"], "default_delay_ms", None),
+        ({"default_delay_ms": False}, ["default_delay_ms"], "default_delay_ms", None),
         ({"smallest_batch": 2}, ["smallest_batch=1"], "smallest_batch=1", "smallest_batch=1"),
     ],
 )
@@ -68,6 +73,9 @@ def test_a_need_is_met_unmet_or_ruled_out(
         ({"smallest_batch": True}, ["the claim 'smallest_batch' is an integer of 1 or more, not true"]),
         ({"smallest_batch": 2.5}, ["the claim 'smallest_batch' is an integer of 1 or more, not 2.5"]),
         ({"smallest_delay_ms": float("inf")}, ["the claim 'smallest_delay_ms' is a number of 0 or more, not inf"]),
+        ({"default_batch": False, "default_delay_ms": 5}, []),
+        ({"default_batch": True}, ["the claim 'default_batch' is false, or an integer of 1 or more, not true"]),
+        ({"default_delay_ms": -1}, ["the claim 'default_delay_ms' is false, or a number of 0 or more, not -1"]),
         ({"queue": "global"}, ["the claim 'queue' is shared or each-instance, not 'global'"]),
         ({"rows": 2}, ["the claim 'rows' is false, counted, split or requests, not 2"]),
         ({"rowz": 1, "torch": 3}, [

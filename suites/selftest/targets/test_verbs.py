@@ -12,7 +12,8 @@ import pytest
 
 from batchproof.host.clock import HOST_CLOCK
 from batchproof.reference_batcher import BatcherConfig
-from batchproof.targets.protocol import Deployment, Target, TargetInfo
+from batchproof.targets.defaults import documented
+from batchproof.targets.protocol import Deployment, Target, TargetInfo, Unsupported
 from batchproof.targets.verbs import FullDeployment, FullTarget, full, full_deployment
 from batchproof.targets.virtual import VirtualTarget
 
@@ -21,7 +22,7 @@ VERDICTS = ("release", "log", "queued", "cancel", "statistics", "config_pbtxt", 
 ROOMS = ("fixtures", "load", "bench", "commands", "reports", "suites/config", "suites/conformance", "suites/performance")
 OPTIONAL = {
     *VERDICTS, "finish", "clock", "process_group", "close", "alive", "validate", "serve", "restart", "server_log",
-    "deploys_at_once", "deploy_beside",
+    "deploys_at_once", "deploy_beside", "deploy_defaults",
 }
 
 
@@ -67,6 +68,18 @@ def test_verbs_of_the_adapter_are_passed_on() -> None:
     assert full_deployment(deployed) is deployed
     assert isinstance(target, Target)
     assert isinstance(deployed, Deployment)
+
+
+def test_nothing_is_set_by_a_verb_of_its_own() -> None:
+    """The adapter's `deploy` never gets a configuration that sets nothing, and without the verb that is UNSUPPORTED."""
+    nothing_set = documented({"default_batch": 16, "default_delay_ms": 1.5})
+    deployed = bare().deploy(None)
+
+    assert full(bare(deploy_defaults=lambda: deployed, deploy=None)).deploy(nothing_set).inner is deployed
+    assert nothing_set.facts() == {"nothing_set": True, "max_batch_size": 16, "max_queue_delay_ns": 1_500_000}
+    assert documented({}).facts() == {"nothing_set": True}
+    with pytest.raises(Unsupported, match="defaults"):
+        full(bare()).deploy(nothing_set)
 
 
 def test_a_target_knows_whether_it_is_simulated() -> None:
