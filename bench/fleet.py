@@ -24,10 +24,12 @@ def together(bench: Bench, work: Work, configs: Sequence[BatcherConfig]) -> Iter
     """Yield `serve(config)`: the work with one of these configurations, for `with`.
 
     A target with `deploys_at_once` serves all of them from before the first is needed until the end. On any other target,
-    and with torch models, which need memory, each is deployed when it is needed. Raises as `Bench.serve`.
+    with torch models, which need memory, and if two configurations are equal, each is deployed when it is needed. Raises as
+    `Bench.serve`.
     """
     at_once = bench.target.deploys_at_once
-    if not at_once or work.model or bench.target.info.claims.get("side_by_side") is False:
+    alone = bench.target.info.claims.get("side_by_side") is False or len(set(configs)) < len(configs)
+    if not at_once or work.model or alone:
         yield partial(bench.serve, work)
         return
     bench.say(f"{work.name}: bringing up {len(configs)} models")

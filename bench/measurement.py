@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from batchproof.bench.fit import fitted
 from batchproof.bench.record import Record
 from batchproof.load.runs import until_valid
 from batchproof.load.workload import WORKS, Served, Work, serve
@@ -62,6 +63,10 @@ class Bench:
     def seconds(self, full: float, quick: float) -> float:
         """Return how long a run takes, in the full or in the quick form."""
         return quick if self.quick else full
+
+    def fitted(self, config: BatcherConfig, *, crowded: bool = True) -> BatcherConfig:
+        """Return the nearest configuration that the target can have, as in `fit.fitted`."""
+        return fitted(config, self.target.info.claims, crowded=crowded)
 
     def serve(self, work: Work, config: BatcherConfig, **more: Any) -> Served:
         """Serve a model on the target; Skipped as in `workload.serve`."""

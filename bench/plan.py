@@ -8,10 +8,13 @@ from typing import Any
 
 from batchproof.bench import tables
 from batchproof.bench.calibration import Calibrate
+from batchproof.bench.fit import BATCHES
 from batchproof.bench.measurement import Bench
 from batchproof.bench.measurements import cost, gpu, isolation, naive, overload, static, sweep
 from batchproof.bench.result import Result
 from batchproof.bench.tables.table import Table
+from batchproof.targets.claims import noun_of, unmet
+from batchproof.targets.protocol import TargetInfo
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,8 @@ class Measurement:
     """A line of the plan.
 
     question: what it answers. quick_s, full_s: seconds for each work, as expected on two cores. measure: makes it. tables:
-    lays out what it found, which is never None. whole: several works take no longer than one.
+    lays out what it found, which is never None. whole: several works take no longer than one. needs: what the target has to
+    claim, or the measurement says nothing about it.
     """
 
     name: str
@@ -29,6 +33,12 @@ class Measurement:
     measure: Callable[[Bench, Calibrate], Result]
     tables: Callable[[Any], tuple[Table, ...]]
     whole: bool = False
+    needs: tuple[str, ...] = ()
+
+    def lacks(self, target: TargetInfo) -> str:
+        """Return why this target cannot be measured so, by its claims; empty if it can."""
+        need = unmet(target.claims, self.needs)
+        return f"{target.name} does not claim {noun_of(need)}" if need else ""
 
     def expected_s(self, bench: Bench) -> float:
         """Return about how long it takes."""
@@ -44,9 +54,23 @@ MEASUREMENTS = (
     Measurement(
         "static", "what a batch of b rows takes, and where the knee is", 6, 25, static.measure, tables.static.tables
     ),
-    Measurement("naive", "does batching pay, against one request at a time", 10, 50, naive.measure, tables.naive.tables),
     Measurement(
-        "sweep", "which size and delay, closed and open loop, beside the oracle", 26, 350, sweep.measure, tables.sweep.tables
+        "naive",
+        "does batching pay, against one request at a time",
+        10,
+        50,
+        naive.measure,
+        tables.naive.tables,
+        needs=BATCHES,
+    ),
+    Measurement(
+        "sweep",
+        "which size and delay, closed and open loop, beside the oracle",
+        26,
+        350,
+        sweep.measure,
+        tables.sweep.tables,
+        needs=BATCHES,
     ),
     Measurement(
         "isolation",
@@ -66,7 +90,7 @@ MEASUREMENTS = (
         tables.overload.tables,
         whole=True,
     ),
-    Measurement("cost", "what a million inferences cost", 1, 1, cost.measure, tables.cost.tables),
+    Measurement("cost", "what a million inferences cost", 1, 1, cost.measure, tables.cost.tables, needs=BATCHES),
     Measurement("gpu", "the same on CUDA", 20, 90, gpu.measure, tables.gpu.tables, whole=True),
 )
 

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.util import find_spec
@@ -18,6 +18,7 @@ from typing import Any
 from rich.console import Console
 
 from batchproof.bench.calibration import Calibrate, calibrated
+from batchproof.bench.fit import departures
 from batchproof.bench.measurement import Bench, Price
 from batchproof.bench.plan import MEASUREMENTS, Measurement, by_name
 from batchproof.bench.record import Record
@@ -170,10 +171,13 @@ class _Session:
     def run(self) -> ExitStatus:
         """Make every measurement that was chosen."""
         info = self.bench.target.info
-        expected = sum(one.expected_s(self.bench) for one in self.chosen)
+        lacking = {one.name: why for one in self.chosen if (why := one.lacks(info))}
+        expected = sum(one.expected_s(self.bench) for one in self.chosen if one.name not in lacking)
         form = "quick form" if self.bench.quick else "full form (there is --quick)"
         when = "in simulated time" if self.bench.target.simulated else f"takes about {_long(expected)}"
         self.view.print(f"batchproof {self.verb} of {info.name} {info.version}: {form}, {when}")
+        for told in _told_first(self.bench, lacking):
+            self.view.print(told)
         if find_spec("hdrh") is None:
             self.view.print("no HdrHistogram files: pip install 'batchproof[bench]'")
         reason = ""
@@ -200,6 +204,8 @@ class _Session:
         started = time.monotonic()
         tables: tuple[Table, ...] = ()
         try:
+            if lacking := one.lacks(self.bench.target.info):
+                raise Skipped(lacking)
             result = one.measure(self.bench, self.calibrate)
             word, tables = word_of(result), one.tables_of(result)
         except Skipped as skipped:
@@ -234,6 +240,19 @@ class _Session:
             self.view.print(f"{line(reason.partition(';')[0])}; not measured: {', '.join(left)}")
         self.view.print(f"{self.record.folder / document.DOCUMENT}")
         return status
+
+
+def _told_first(bench: Bench, lacking: Mapping[str, str]) -> Iterator[str]:
+    """Yield, before anything is measured, what is left out and in what this bench differs from that of another target."""
+    info = bench.target.info
+    if lacking:
+        why = "; ".join(dict.fromkeys(lacking.values()))
+        yield f"left out: {', '.join(lacking)}, because {why}"
+    if different := departures(info.claims):
+        yield f"fitted to what {info.name} claims: {'; '.join(different)}"
+    models = [work.name for work in bench.works if work.model]
+    if models and not bench.target.serves_torch:
+        yield f"{', '.join(models)}: static times the model alone, because {info.name} does not serve torch modules"
 
 
 def word_of(result: Result) -> str:

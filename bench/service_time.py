@@ -132,7 +132,7 @@ def timed(bench: Bench, execute: Execute) -> list[Timed]:
 
 
 def _through(bench: Bench, work: Work) -> list[Timed]:
-    config = BatcherConfig(max_batch_size=SIZES[-1])
+    config = bench.fitted(BatcherConfig(max_batch_size=SIZES[-1]), crowded=False)
     with bench.serve(work, config) as served:
         return timed(bench, lambda rows: _ask(served, rows, bench.wait_ns))
 

@@ -208,17 +208,18 @@ class Isolation:
 def measure(bench: Bench, _calibrate: Calibrate) -> Result:
     """Measure both; what the target does not claim is skipped with the reason."""
     missing = unmet(bench.target.info.claims, LEVELS.features())
-    with together(bench, WORK, (A, B) if missing else (A, B, LEVELS)) as serve:
-        with serve(A) as a, serve(B) as b:
+    critical, background, leveled = (bench.fitted(config) for config in (A, B, LEVELS))
+    with together(bench, WORK, (critical, background) if missing else (critical, background, leveled)) as serve:
+        with serve(critical) as a, serve(background) as b:
             bench.say("isolation: capacity of A and of B")
-            saturated = saturation(bench, a, A), saturation(bench, b, B)
-            models = of_models(bench, a, b, saturated)
+            saturated = saturation(bench, a, critical), saturation(bench, b, background)
+            models = of_models(bench, a, b, saturated, critical)
         levels: Levels | Unclaimed
         if missing:
             levels = Unclaimed(f"priority levels: {bench.target.info.name} does not claim '{missing}'")
         else:
-            with serve(LEVELS) as served:
-                levels = of_levels(bench, served, saturated[0])
+            with serve(leveled) as served:
+                levels = of_levels(bench, served, saturated[0], leveled.max_batch_size)
     reasons = (*models.reasons, *levels.reasons)
     return Result(
         valid=not reasons,
@@ -251,11 +252,12 @@ def side_by_side(bench: Bench, name: str, served: Sequence[Served], loads: Seque
     return Shared(tuple(run.samples.part(whose == place) for place in range(len(loads))), run.validity.reasons)
 
 
-def of_models(bench: Bench, a: Served, b: Served, saturated: tuple[Run, Run]) -> Models:
-    """Let A serve while a spike hits B; saturated: what each can serve."""
+def of_models(bench: Bench, a: Served, b: Served, saturated: tuple[Run, Run], config: BatcherConfig = A) -> Models:
+    """Let A serve while a spike hits B; saturated: what each can serve; config: A's."""
     a_capacity, b_capacity = (run.throughput for run in saturated)
-    slo_ns = bench.slo_ns or A.max_queue_delay_ns + round(SLO_BATCHES * A.max_batch_size / a_capacity * 1e9)
-    seconds = bench.seconds(8.0, 2.0)
+    slo_ns = bench.slo_ns or config.max_queue_delay_ns + round(SLO_BATCHES * config.max_batch_size / a_capacity * 1e9)
+    each_second = 3 * A_LOAD * a_capacity + (2 * B_CALM + B_SPIKE) * b_capacity
+    seconds = max(bench.seconds(8.0, 2.0), ENOUGH / each_second)
     steady = phases(*((name, seconds, A_LOAD * a_capacity) for name in ("before", "during", "after")))
     spike = phases(
         ("before", seconds, B_CALM * b_capacity),
@@ -290,10 +292,10 @@ def _unfelt(b: Mapping[str, PhaseFigures]) -> list[str]:
     return [f"B did not feel the spike: its own p99 went from {calm_ns / MS:.2f} to {hit_ns / MS:.2f} ms"]
 
 
-def of_levels(bench: Bench, served: Served, saturated: Run) -> Levels:
-    """Offer loads as shares of what the same model serves without levels: `saturated`."""
+def of_levels(bench: Bench, served: Served, saturated: Run, size: int = LEVELS.max_batch_size) -> Levels:
+    """Offer loads as shares of what the same model serves without levels: `saturated`. size: its max_batch_size."""
     capacity, rows = saturated.throughput, []
-    slo_ns = bench.slo_ns or round((1 + SLO_BATCHES) * LEVELS.max_batch_size / capacity * 1e9)
+    slo_ns = bench.slo_ns or round((1 + SLO_BATCHES) * size / capacity * 1e9)
     for load in QUICK_URGENT_LOADS if bench.quick else URGENT_LOADS:
         bench.say(f"isolation: urgent requests at {load:g} of capacity, others at {OTHER_LOAD:g}")
         rows.append(_level_row(bench, served, load, capacity, slo_ns))

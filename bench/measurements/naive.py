@@ -118,8 +118,9 @@ def of_work(bench: Bench, calibrate: Calibrate, work: Work) -> Naive:
     """Compute the ceiling from the curve, then measure: naive, dynamic, dynamic, naive, and so on."""
     calibration = calibrate(work)
     curve, alone = calibration.curve, 1e9 / calibration.fastest_ns
-    top = min(MAX_BATCH, curve.sizes[-1])
-    with bench.serve(work, BatcherConfig(max_batch_size=top)) as served:
+    config = bench.fitted(BatcherConfig(max_batch_size=min(MAX_BATCH, curve.sizes[-1])))
+    top = config.max_batch_size
+    with bench.serve(work, config) as served:
         pairs, reasons = _pairs(bench, served, 2 * top, alone)
     for run, word in zip(pairs[0], ("naive", "dynamic"), strict=True):
         bench.record.samples(f"naive-{work.name}-{word}", run.samples)

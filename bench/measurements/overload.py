@@ -24,7 +24,7 @@ from batchproof.load.schedule import poisson
 from batchproof.load.workload import WORKS, Served
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats.percentile import fewest
-from batchproof.targets.claims import unmet
+from batchproof.targets.claims import unmet, value_of
 
 LOADS = (0.5, 0.8, 1.0, 1.5, 2.0, 3.0)
 QUICK_LOADS = ((0.5, 3.0), (3.0,))  # without a queue limit, with one
@@ -166,21 +166,22 @@ class Overload:
 
 def measure(bench: Bench, _calibrate: Calibrate) -> Result:
     """Offer each load to each queue limit, then a spike to each; every row says whether it is valid."""
-    plain = BatcherConfig(max_batch_size=MAX_BATCH)
+    plain, claims = bench.fitted(BatcherConfig(max_batch_size=MAX_BATCH)), bench.target.info.claims
     rows: list[Overloaded] = []
     spikes: list[Spike] = []
     with bench.serve(WORK, plain) as served:
         bench.say("overload: capacity")
         saturated = saturation(bench, served, plain)
         capacity = saturated.throughput
-        full_ns = round(MAX_BATCH / capacity * 1e9)
+        full_ns = round(plain.max_batch_size / capacity * 1e9)
         slo_ns = bench.slo_ns or SLO_BATCHES * full_ns
         free = QueueLimit("no limit", plain)
         rows += _loaded(bench, served, free, capacity, slo_ns)
         spikes.append(_spike(bench, served, free, capacity, slo_ns))
     asked, skipped = [], []
-    for limit in queue_limits(plain, slo_ns, full_ns):
-        if missing := unmet(bench.target.info.claims, limit.needs):
+    whole = value_of(claims, "timeout_covers") == "request"
+    for limit in queue_limits(plain, slo_ns, full_ns, whole=whole):
+        if missing := unmet(claims, limit.needs):
             skipped.append(f"{limit.name}: {bench.target.info.name} does not claim '{missing}'")
         else:
             asked.append(limit)
@@ -205,10 +206,13 @@ def loads(bench: Bench, limit: QueueLimit) -> tuple[float, ...]:
     return QUICK_LOADS[int(bool(limit.needs))] if bench.quick else LOADS
 
 
-def queue_limits(plain: BatcherConfig, slo_ns: int, full_ns: int) -> tuple[QueueLimit, ...]:
-    """Return a limit on the number of requests, and one on their waiting time (what the SLO leaves for waiting)."""
+def queue_limits(plain: BatcherConfig, slo_ns: int, full_ns: int, *, whole: bool = False) -> tuple[QueueLimit, ...]:
+    """Return a limit on the number of requests, and one on their waiting time (what the SLO leaves for waiting).
+
+    whole: the target's timeout limits the whole request, and so the SLO is the limit.
+    """
     size = WAITING * plain.max_batch_size * plain.instances
-    wait_ns = max(1_000, (slo_ns - 2 * full_ns) // 1_000 * 1_000)
+    wait_ns = max(1_000, (slo_ns - (0 if whole else 2 * full_ns)) // 1_000 * 1_000)
     return (
         QueueLimit("max_queue_size", replace(plain, max_queue_size=size), ("max_queue_size",)),
         QueueLimit("queue timeout", replace(plain, queue_timeout_ns=wait_ns), ("queue_timeout",)),

@@ -15,6 +15,7 @@ import numpy as np
 
 from batchproof.bench.calibration import Calibrate, Calibration
 from batchproof.bench.each_work import measured, summed_up
+from batchproof.bench.fit import another_way
 from batchproof.bench.fleet import together
 from batchproof.bench.measurement import Bench
 from batchproof.bench.oracle.prediction import (
@@ -30,7 +31,7 @@ from batchproof.bench.oracle.prediction import (
 from batchproof.bench.result import Result
 from batchproof.load.runs import Run, closed_loop, open_loop
 from batchproof.load.schedule import poisson
-from batchproof.load.workload import MS, Served, Work
+from batchproof.load.workload import MS, Served, Skipped, Work
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats import gates
 from batchproof.stats.gates import Conclusion, at_least
@@ -77,12 +78,14 @@ class Observed:
 class Sweep:
     """The points of the grid: closed has one for each configuration, saturated; open has their shares of the capacity.
 
-    ceiling: how many times batching can beat one request at a time, by the curve.
+    ceiling: how many times the largest batch can beat the smallest, by the curve. otherwise: the claim by which the target
+    forms batches in another way than the simulator.
     """
 
     closed: tuple[Observed, ...]
     open: tuple[Observed, ...]
     ceiling: float
+    otherwise: str = ""
 
     @cached_property
     def best(self) -> Observed:
@@ -125,17 +128,25 @@ class Sweep:
         return tuple(f"{words(row.config)}: {row.oracle.finding}" for row in told)
 
     @property
+    def caveat(self) -> str:
+        """Why a finding need not be a loss; empty if it is one."""
+        if not (self.findings and self.otherwise):
+            return ""
+        return f"the target claims {self.otherwise}, and the simulator forms batches in another way"
+
+    @property
     def says(self) -> str:
         """Its part of the headline."""
-        best = self.best
+        best, least = self.best, self.smallest.size
         says = f"best {words(best.config)}: {best.run.throughput:,.0f}/s, {self.ratio:.2f}x the smallest batch"
+        says += f", {least}" if least > 1 else ""
         if unknown := sum(not point.valid for point in self.closed):
             says += f" (of {len(self.closed) - unknown} VALID points, {unknown} INVALID)"
         if not self.valid:
             says = "the best or the smallest point is invalid, so that the sweep has no result"
         elif self.ceiling < GATE:
             says = f"cannot gain from batching (ceiling {self.ceiling:.2f}x): not judged; {says}"
-        return f"{says}; {self.findings[0]}" if self.findings else says
+        return "; ".join([says, *self.findings[:1], *filter(None, [self.caveat])])
 
     def facts(self) -> dict[str, Any]:
         """Return JSON data."""
@@ -149,6 +160,7 @@ class Sweep:
             "gate": GATE,
             "ceiling": self.ceiling,
             "findings": list(self.findings),
+            "caveat": self.caveat,
             "closed": [point.facts() for point in self.closed],
             "open": [row.facts() for row in self.open],
         }
@@ -164,15 +176,25 @@ def of_work(bench: Bench, calibrate: Calibrate, work: Work) -> Sweep:
     calibration, at = calibrate(work), int(bench.quick)
     curve = calibration.curve
     sizes = [size for size in SIZES[at] if size <= curve.sizes[-1]]
-    grid = [(size, delay_ns) for size in sizes for delay_ns in DELAYS_NS[at]]
-    closed, opened = _points(bench, calibration, grid)
-    return Sweep(tuple(closed), tuple(opened), curve.ceiling(sizes[-1]))
+    configs = grid(bench, sizes, DELAYS_NS[at])
+    least, most = configs[0].max_batch_size, configs[-1].max_batch_size
+    if least == most:
+        raise Skipped(f"{bench.target.info.name} has no batches smaller than {least} to compare with")
+    closed, opened = _points(bench, calibration, configs)
+    otherwise = another_way(bench.target.info.claims)
+    return Sweep(tuple(closed), tuple(opened), curve.ceiling(most) / curve.ceiling(least), otherwise)
+
+
+def grid(bench: Bench, sizes: Sequence[int], delays_ns: Sequence[int]) -> list[BatcherConfig]:
+    """Return the configurations that the target can have, once each, from the smallest batch and delay up."""
+    asked = [BatcherConfig(max_batch_size=size, max_queue_delay_ns=delay_ns) for size in sizes for delay_ns in delays_ns]
+    had = dict.fromkeys(bench.fitted(config) for config in asked)
+    return sorted(had, key=lambda config: (config.max_batch_size, config.max_queue_delay_ns))
 
 
 def _points(
-    bench: Bench, calibration: Calibration, grid: Sequence[tuple[int, int]]
+    bench: Bench, calibration: Calibration, configs: Sequence[BatcherConfig]
 ) -> tuple[list[Observed], list[Observed]]:
-    configs = [BatcherConfig(max_batch_size=size, max_queue_delay_ns=delay_ns) for size, delay_ns in grid]
     points: list[Observed] = []
     loads: list[Observed] = []
     with together(bench, calibration.work, configs) as serve:

@@ -55,7 +55,7 @@ def _note(one: Sweep) -> str:
     rows = [*one.closed, *one.open]
     judged = sum(row.oracle.verdict != INCONCLUSIVE for row in rows)
     if one.findings:
-        return "; ".join(one.findings[:SHOWN]) + "."
+        return "; ".join([*one.findings[:SHOWN], *filter(None, [one.caveat])]) + "."
     told = f"{judged} of {len(rows)} points could be compared with their oracle"
     return f"{told}, and none is slower." if judged else f"{told}."
 

@@ -103,7 +103,8 @@ def tune(bench: Bench, calibrate: Calibrate, objective: Objective) -> Tuning:
     """Find the configuration with the most throughput that keeps the objective on the target."""
     machine = machine_of(bench, objective, calibrate(objective.work))
     simulator = Simulator(machine, objective.traffic, objective.goal, objective.simulated_s, bench.seed)
-    forecasts = simulator.grid(grid_of(objective.max_batch, objective.delays_ns, objective.instances), bench.say)
+    asked = grid_of(objective.max_batch, objective.delays_ns, objective.instances)
+    forecasts = simulator.grid(list(dict.fromkeys(map(bench.fitted, asked))), bench.say)
     hopeful = [one for one in ranked(forecasts) if one.rate >= objective.rate]
     tried = _candidates(bench, objective, simulator, hopeful)
     found = Tuning(objective, machine, tuple(forecasts), highest_qps(forecasts), tuple(tried), None)
@@ -116,10 +117,10 @@ def machine_of(bench: Bench, objective: Objective, calibration: Calibration) -> 
         return Machine(calibration.curve)
     saturated = []
     for size in sorted({min(objective.max_batch), max(objective.max_batch)}):
-        config = BatcherConfig(max_batch_size=size, instances=objective.instances)
+        config = bench.fitted(BatcherConfig(max_batch_size=size, instances=objective.instances))
         bench.say(f"saturating {name_of(config)}")
         with bench.serve(objective.work, config) as served:
-            saturated.append((size, saturation(bench, served, config).throughput))
+            saturated.append((config.max_batch_size, saturation(bench, served, config).throughput))
         bench.check_alive()
     known = [(size, rate) for size, rate in saturated if rate > 0]
     return Machine.calibrated(calibration.curve, known, calibration.overhead_ns, objective.instances)
