@@ -71,6 +71,6 @@ def test_overload_shows_a_batcher_without_a_limit(bench, monkeypatch):
     monkeypatch.setattr(overload, "QUICK_LOADS", ((3.0,), (3.0,)))
     monkeypatch.setattr(overload, "SPIKE", 1.0)
     limits = overload.queue_limits
-    monkeypatch.setattr(overload, "queue_limits", lambda *arguments: limits(*arguments)[:1])
+    monkeypatch.setattr(overload, "queue_limits", lambda *asked, **how: limits(*asked, **how)[:1])
     _, row = measured(bench("mutant:queue-unlimited")).found.rows
     assert row.most_inside > 10 * row.bound
