@@ -103,6 +103,16 @@ def lost(first: First) -> bool:
     )
 
 
+def unanswered(first: First | None, burst: Burst | None) -> str:
+    """Return which of these requests were never answered, in words; empty if all were, or if `submit` did not take them."""
+    if first is None or first.raised or first.returned or first.took_ns is None:
+        return ""
+    if not first.ended.answered:
+        return "the first request was never answered"
+    silent = sum(not ended.answered for _, ended in burst.ended) if burst else 0
+    return f"{silent} of {len(burst.ended)} requests were never answered" if burst and silent else ""
+
+
 def waited(first: First) -> bool:
     """Return whether `submit` took about as long as the model, so that it may have waited for the answer."""
     return first.took_ns is not None and first.took_ns >= WORKED * first.asked_ns

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from batchproof.commands.adapter import answers, backlog, ending, experiments, parallel, timing
 from batchproof.commands.adapter.caller import Hung
 from batchproof.commands.adapter.claims import differences, measured
+from batchproof.commands.adapter.deaths import Deaths
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding, Level, note, unseen, wrong
 from batchproof.commands.adapter.probe import Broken, Probe
@@ -17,7 +18,7 @@ from batchproof.commands.adapter.residue import Before
 from batchproof.commands.adapter.source import Place, place, raised_at
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets import TargetError, TargetInfo, Unsupported, resolve
-from batchproof.targets.claims import problems
+from batchproof.targets.claims import problems, value_of
 from batchproof.targets.deadlines import within
 from batchproof.targets.lifecycle import finish
 from batchproof.targets.verbs import FullTarget
@@ -27,6 +28,11 @@ DELAY_NS = 150 * MS
 TINY_NS = 1 * MS
 TIMEOUT_NS = 100 * MS
 ANY_DELAY = (0, TINY_NS, 10 * MS, DELAY_NS)  # the first that `deploy` accepts is the least that there is
+LONGER_NS = 10 * MS  # instead of a delay of 0 with which nothing works
+NO_ZERO = (
+    "if the stack's documentation rules a delay of 0 out, claim `smallest_delay_ms`,"
+    " and raise Unsupported('max_queue_delay_ns') below it; if not, leave it, and the rules show it"
+)
 Seen = TypeVar("Seen")
 
 
@@ -62,7 +68,10 @@ class Examination:
         """Do all of it, as far as it makes sense."""
         try:
             if self._described() and (probe := self._plain()) is not None:
-                if self._one_model(probe):
+                good = self._one_model(probe)
+                if not good and (longer := self._not_without_delay(probe)) is not None:
+                    good, probe = True, longer
+                if good:
                     self._with_delay(probe)
                     self._with_instances()
                     self._with_small_batches()
@@ -92,16 +101,46 @@ class Examination:
         return False
 
     def _plain(self) -> Probe | None:
-        """Deploy with the least delay that there is."""
+        """Deploy with the least delay that there is: by the claims, and for `deploy`."""
         self.say("deploying")
-        for self.delay_ns in ANY_DELAY:
-            probe = self._deploy(max_queue_delay_ns=self.delay_ns)
+        for delay_ns in self._delays():
+            self.delay_ns = delay_ns
+            probe = self._deploy(max_queue_delay_ns=delay_ns)
             if isinstance(probe, Probe):
                 return probe
             if probe is None:
                 return None
         says = "`deploy` refuses every configuration, even the plainest"
         self._add(wrong("deploy", f"{says}: {probe}", "deploy", "raise Unsupported only for what the stack cannot have"))
+        return None
+
+    def _delays(self) -> list[int]:
+        """Return the delays to try, the least first."""
+        info = self.target.info
+        least_ms = value_of(info.claims, "smallest_delay_ms") if not problems(info.claims) else 0
+        least_ns = int(least_ms * MS)
+        return sorted({max(one, least_ns) for one in ANY_DELAY})
+
+    def _not_without_delay(self, plain: Probe) -> Probe | None:
+        """If requests stayed unanswered with a delay of 0, see whether all is well with a longer one.
+
+        If so, the adapter is right, and what was wrong is about the stack: one note says that instead. Otherwise a delay has
+        nothing to do with it, and what was found stays.
+        """
+        unanswered = answers.unanswered(self.facts.first, self.facts.burst)
+        if self.delay_ns or not unanswered:
+            return None
+        before, facts = list(self.findings), self.facts
+        self._end(plain)
+        self.say("a queue delay instead of none")
+        self.findings = [one for one in before if one[0].check == "claims"]
+        self.facts, self.delay_ns = Facts(no_zero=unanswered), LONGER_NS
+        probe = self._deploy(max_queue_delay_ns=LONGER_NS)
+        if isinstance(probe, Probe) and self._one_model(probe):
+            says = f"with a queue delay of 0 {unanswered}; with {LONGER_NS // MS} ms all are answered"
+            self._add(note("no delay", says, "deploy", NO_ZERO))
+            return probe
+        self.findings, self.facts, self.delay_ns = before, facts, 0
         return None
 
     def _deploy(self, **fields: Any) -> Probe | str | None:
@@ -297,7 +336,7 @@ class Examination:
         for finding in findings:
             self.findings.append((finding, place(finding.part, self.target.inner, self.last) if finding.part else None))
 
-    def end(self, residue: Before) -> None:
+    def end(self, residue: Before, deaths: Deaths) -> None:
         """Close the target, and see what is left."""
         self.say("closing")
         try:
@@ -305,6 +344,7 @@ class Examination:
         except Exception as error:
             self._failed("close", Broken("close", error), "let it return, also when it is called twice")
         self._note("residue", residue.left(), ending.judge_residue)
+        self._add(*deaths.findings())
         if isinstance(self.target.info, TargetInfo) and not self._is_wrong("claims"):
             self._add(*differences(self.target.info.claims, measured(self.facts)))
 
@@ -312,12 +352,12 @@ class Examination:
 def examine(spec: str, say: Callable[[str], None] = lambda _: None) -> Examined:
     """Check the adapter that `spec` names; TargetError if there is none."""
     began = time.monotonic()
-    with Before() as before:
+    with Before() as before, Deaths() as deaths:
         examination = Examination(resolve(spec), say)
         try:
             examination.run()
         finally:
-            examination.end(before)
+            examination.end(before, deaths)
     info = examination.target.info
     described = (info.name, info.version) if isinstance(info, TargetInfo) else (spec, "")
     return Examined(*described, tuple(examination.findings), examination.facts, time.monotonic() - began)

@@ -60,7 +60,9 @@ def _zero(facts: Facts) -> list[Measured]:
     plain, tiny = facts.waits, facts.tiny
     assert plain is not None
     if plain.delay_ns:
-        return [Measured("smallest_delay_ms", plain.delay_ns / MS, "`deploy` refuses a delay of 0")]
+        refused = "`deploy` refuses a delay of 0, or the claims do"
+        why = f"with a delay of 0 {facts.no_zero}" if facts.no_zero else refused
+        return [Measured("smallest_delay_ms", plain.delay_ns / MS, why)]
     if is_none(plain):
         return [Measured("zero_delay", "off", f"a lone request spends {ms(min(plain.lone_ns))} outside the model")]
     waited = f"with a delay of 0 a lone request waits {ms(min(plain.lone_ns))}"

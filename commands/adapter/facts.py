@@ -13,7 +13,10 @@ from batchproof.commands.adapter.timing import Delayed, Waits
 
 @dataclass(frozen=True)
 class Facts:
-    """By experiment. no_delay: why `deploy` refused a queue delay. tiny: as `waits`, with a small delay."""
+    """By experiment. no_delay: why `deploy` refused a queue delay. tiny: as `waits`, with a small delay.
+
+    no_zero: what went wrong with a queue delay of 0, where all is well with a longer one.
+    """
 
     first: First | None = None
     burst: Burst | None = None
@@ -23,6 +26,7 @@ class Facts:
     waits: Waits | None = None
     tiny: Waits | None = None
     no_delay: str = ""
+    no_zero: str = ""
     delayed: Delayed | None = None
     instances: Instances | None = None
     beside: Beside | None = None

@@ -6,6 +6,7 @@ import gc
 import inspect
 import os
 import signal
+import threading
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -176,6 +177,8 @@ def test_litserve_is_clean() -> None:
     [
         ("ZeroIsTheDefault", {"zero_delay": "default"}),
         ("NeedsADelay", {"smallest_delay_ms": 1, "smallest_batch": 2}),
+        ("SilentWithoutDelay", {"smallest_delay_ms": 10, "delay": True}),
+        ("ClaimsItsLeast", {"smallest_delay_ms": 5}),
         ("NoDelay", {"delay": False}),
         ("IgnoresDelay", {"delay": False}),
         ("IgnoresInstances", {"instances": False}),
@@ -198,7 +201,42 @@ def test_a_claim_that_was_measured_otherwise_is_noted() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["ZeroIsTheDefault", "NeedsADelay", "NoDelay", "ManyAtOnce", "NoVerbs"])
+def noted(examined: Examined, check: str) -> list[str]:
+    """Return what is noted under this check."""
+    return [finding.says for finding, _ in examined.findings if finding.check == check and finding.level.value == "note"]
+
+
+def test_a_stack_that_needs_a_delay_is_not_a_wrong_adapter() -> None:
+    """What works with a delay, and not without, is about the stack: one note says so, and the rest is tried with a delay."""
+    examined = examine(f"{HERE}:SilentWithoutDelay")
+
+    assert told(examined) == []
+    assert noted(examined, "no delay") == [
+        "with a queue delay of 0 the first request was never answered; with 10 ms all are answered"
+    ]
+    assert noted(examine(f"{HERE}:ClaimsItsLeast"), "no delay") == []
+
+
+def test_a_thread_that_ends_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    """Its error and its place are noted, and no traceback is printed."""
+    hook = threading.excepthook
+
+    assert noted(examine(f"{HERE}:ThreadDies"), "threads") == [
+        f"a thread of the target ended with OSError: no device ({line_of('die')})"
+    ]
+    assert threading.excepthook is hook
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def line_of(name: str) -> str:
+    """Return `file:line` of the last line of this function of an adapter."""
+    lines, first = inspect.getsourcelines(getattr(wrong_adapters._ThreadDies, name))
+    return f"{FILE.name}:{first + len(lines) - 1}"
+
+
+@pytest.mark.parametrize(
+    "name", ["ZeroIsTheDefault", "NeedsADelay", "NoDelay", "ManyAtOnce", "NoVerbs", "SilentWithoutDelay", "ThreadDies"]
+)
 def test_what_a_stack_cannot_have_is_nothing_to_mend(name: str) -> None:
     """It is noted."""
     examined = examine(f"{HERE}:{name}")

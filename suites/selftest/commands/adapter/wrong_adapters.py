@@ -606,6 +606,35 @@ class OtherAnchor(Right):
         self.info = TargetInfo("OtherAnchor", "1.0", "here", sight="virtual", claims=OTHER)
 
 
+class SilentWithoutDelay(Right):
+    """A stack that answers nothing with a delay of 0, and takes it all the same."""
+
+    def deploy(self, config: Any) -> Any:
+        right = super().deploy(config)
+        return right if config.max_queue_delay_ns >= 5 * MS else _Silent(right.inner)
+
+
+class ClaimsItsLeast(SilentWithoutDelay):
+    """The same, and its claims say so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        claims = {**CLAIMS, "smallest_delay_ms": 5}
+        self.info = TargetInfo("ClaimsItsLeast", "1.0", "here", sight="virtual", claims=claims)
+
+
+class _ThreadDies(Deployed):
+    """An error of the model ends the thread that called it."""
+
+    def submit(self, request: Request) -> Future[Response]:
+        if request.payload.fail:
+            threading.Thread(target=self.die).start()
+        return self.inner.submit(request)
+
+    def die(self) -> None:
+        raise OSError("no device")
+
+
 class ManyAtOnce(Right):
     """Nothing waits for an instance, as in a stack that begins a batch whatever the model does."""
 
@@ -650,3 +679,4 @@ for _deployed in _SIMULATED:
     globals()[_deployed.__name__.strip("_")] = adapter(_deployed)
 for _deployed in (_Blocks, _Connects, _QueueHangs, _AcceptsWhenIdle):  # they wait, so time has to pass by itself
     globals()[_deployed.__name__.strip("_")] = adapter(_deployed, ReferenceTarget)
+ThreadDies = adapter(_ThreadDies)

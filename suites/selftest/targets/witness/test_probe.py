@@ -158,3 +158,13 @@ def test_a_new_field_is_a_line_in_the_payload_and_a_line_in_the_witness(tmp_path
     testimony = subprocess.run([sys.executable, "-c", NEW_FIELD, str(changed)], capture_output=True, text=True, check=True)
 
     assert testimony.stdout.split() == ["5", "35", "True", "True"]
+
+
+def test_an_empty_batch_is_named(tmp_path: Path) -> None:
+    """A stack that calls its model without a request is told so, and the log has no execution of it."""
+    witness = Witness(tmp_path)
+
+    with pytest.raises(WitnessError, match="with an empty batch"):
+        witness.execute([])
+    witness.close()
+    assert (tmp_path / "0.jsonl").read_text() == ""
