@@ -12,8 +12,8 @@ def causes(results: Iterable[Line]) -> dict[str, str]:
     """Return the rules that ended badly because a more basic one did, each with the rule at the root of it.
 
     `after` of a result names the rules that explain it, and `given` those that explain it if it could not be judged. A rule
-    that failed explains others; so does one that could not be judged, if it is explained itself. The first that applies is
-    taken.
+    that failed explains others. One that could not be judged proves nothing, so it explains no failure; it is a link between
+    others that could not be judged. Of those that apply, one of the same area is taken, or else the first.
     """
     found = {result["rule"]: result for result in results}
     roots = {rule: _root(found, rule, frozenset()) for rule, result in found.items() if _failed(result) or _unmet(result)}
@@ -40,14 +40,20 @@ def sentence(result: Line, cause: str) -> str:
 def _root(found: Mapping[str, Line], rule: str, path: frozenset[str]) -> str:
     """path: the rules on the way here, so that a report with a circle in it does no harm."""
     path |= {rule}
-    explaining = (*found[rule].get("after", ()), *(found[rule].get("given", ()) if _unmet(found[rule]) else ()))
-    for other in explaining:
+    unmet = _unmet(found[rule])
+    explaining = (*found[rule].get("after", ()), *(found[rule].get("given", ()) if unmet else ()))
+    for other in sorted(explaining, key=lambda one: _area(one) != _area(rule)):
         if other in path or other not in found:
             continue
-        deeper = _root(found, other, path) if _failed(found[other]) or _unmet(found[other]) else ""
+        deeper = _root(found, other, path) if _failed(found[other]) or (unmet and _unmet(found[other])) else ""
         if deeper or _failed(found[other]):
             return deeper or str(other)
     return ""
+
+
+def _area(rule: str) -> str:
+    """Return the rule's id without its number: `DB-LIVE`."""
+    return rule.rpartition("-")[0]
 
 
 def _failed(result: Line) -> bool:

@@ -28,6 +28,7 @@ DELAY_NS = 150 * MS
 TINY_NS = 1 * MS
 TIMEOUT_NS = 100 * MS
 ANY_DELAY = (0, TINY_NS, 10 * MS, DELAY_NS)  # the first that `deploy` accepts is the least that there is
+FRESH = 3  # deployments whose first request has to be late before that is held against the adapter
 LONGER_NS = 10 * MS  # instead of a delay of 0 with which nothing works
 NO_ZERO = (
     "if the stack's documentation rules a delay of 0 out, claim `smallest_delay_ms`,"
@@ -229,6 +230,8 @@ class Examination:
                     "beside",
                 )
             self._end(probe)
+            if not alone and self.facts.delayed is not None:
+                self._readiness(self.facts.delayed)
         elif probe:
             self.facts = replace(self.facts, no_delay=probe)
             self._add(note("delay", f"`deploy` refuses a queue delay of {DELAY_NS // MS} ms: {probe}"))
@@ -236,6 +239,21 @@ class Examination:
             self._close(plain)
         if self.facts.waits and not self.delay_ns and self.facts.waits.lone_ns and not timing.is_none(self.facts.waits):
             self._with_tiny_delay()
+
+    def _readiness(self, delayed: timing.Delayed) -> None:
+        """If the first request was late, see whether it is on other deployments as well: if not, the host stalled."""
+        if delayed.unanswered or len(delayed.lone_ns) < 2:
+            return
+        fresh = timing.Fresh(delayed.delay_ns, delayed.lone_ns[:1], max(delayed.lone_ns[1:]))
+        while fresh.late and len(fresh.first_ns) < FRESH:
+            probe = self._deploy(max_queue_delay_ns=delayed.delay_ns)
+            if not isinstance(probe, Probe):
+                return
+            first = probe.send("first")
+            probe.settled(first)
+            fresh = replace(fresh, first_ns=(*fresh.first_ns, first.outside_ns() or 0))
+            self._end(probe)
+        self._add(*timing.judge_fresh(fresh))
 
     def _with_tiny_delay(self) -> None:
         """See whether a lone request waits for less with a delay of 1 ms than with one of 0, which is not 0."""

@@ -46,6 +46,32 @@ class Delayed:
     grew: bool | None = None
 
 
+@dataclass(frozen=True)
+class Fresh:
+    """What the first requests of several fresh deployments waited, and at most later ones of the first deployment."""
+
+    delay_ns: int
+    first_ns: tuple[int, ...]
+    later_ns: int
+
+    @property
+    def late(self) -> bool:
+        """Whether all of the first requests waited for more than the delay, and for much longer than later ones."""
+        least = min(self.first_ns, default=0)
+        return least > self.delay_ns * 3 // 2 and least - self.later_ns > self.delay_ns // 2
+
+
+def judge_fresh(fresh: Fresh) -> tuple[Finding, ...]:
+    """Judge whether the stack was ready when `deploy` returned."""
+    if not fresh.late:
+        return ()
+    says = (
+        f"with a delay of {ms(fresh.delay_ns)} the first request after `deploy` waits {ms(min(fresh.first_ns))} or more, "
+        f"and later ones {ms(fresh.later_ns)} at most"
+    )
+    return (wrong("ready", says, "deploy", "return from `deploy` when the model is loaded: send a request and await it"),)
+
+
 def is_none(waits: Waits) -> bool:
     """Return whether a lone request does not wait. The least of several is compared, because noise only adds."""
     least = min(waits.lone_ns)

@@ -32,6 +32,7 @@ def chain(first: dict[str, Any], second: dict[str, Any], third: dict[str, Any]) 
         (chain(FAILS, {}, FAILS), {}),
         (chain(FAILS, UNMET, UNMET), {ORDER: SIZE, MISFIT: SIZE}),
         (chain({}, UNMET, FAILS), {}),
+        (chain(FAILS, UNMET, FAILS), {ORDER: SIZE}),
         (chain(BROKEN, FAILS, BROKEN), {}),
         (chain({}, FAILS, STALE), {}),
         (chain({"verdict": "KNOWN"}, FAILS, FAILS), {ORDER: SIZE, MISFIT: SIZE}),
@@ -41,7 +42,8 @@ def chain(first: dict[str, Any], second: dict[str, Any], third: dict[str, Any]) 
         ([result(MISFIT, "FAIL")], {}),
     ],
     ids=["through another", "one step", "the link between them holds", "a precondition that never occurred",
-         "what could not be judged is not a cause", "a broken rig explains nothing", "a stale entry stands alone",
+         "what could not be judged is not a cause", "nor if it is explained itself",
+         "a broken rig explains nothing", "a stale entry stands alone",
          "from a known issue", "a known issue needs no cause", "nothing is known", "not selected", "an older report"],
 )  # fmt: skip
 def test_a_failure_follows_from_a_more_basic_one(results: list[dict[str, Any]], explained: dict[str, str]) -> None:
@@ -49,6 +51,15 @@ def test_a_failure_follows_from_a_more_basic_one(results: list[dict[str, Any]], 
     assert causes(results) == explained
     random.Random(1).shuffle(results)
     assert causes(results) == explained
+
+
+def test_a_cause_of_the_same_area_is_taken_first() -> None:
+    """Of two rules that failed, the one about the same thing explains a failure, wherever the catalogue names it."""
+    closed, hour, size = "DB-LIVE-004", "DB-LIVE-007", FULL
+    results = [result(size, "FAIL"), result(closed, "FAIL"), result(hour, "FAIL", after=[size, closed])]
+
+    assert causes(results) == {hour: closed}
+    assert causes([result(size, "FAIL"), result(closed), results[2]]) == {hour: size}
 
 
 @pytest.mark.parametrize(

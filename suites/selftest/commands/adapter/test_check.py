@@ -70,6 +70,7 @@ WRONG = {
     "IgnoresInstances": ("instances", "only one of 4 held requests is in the model"),
     "OneNumber": ("instances", "two executions at once call themselves instance 0"),
     "IgnoresDelay": ("delay", "a delay of 150 ms changes nothing"),
+    "ReturnsTooEarly": ("ready", "the first request after `deploy` waits"),
     "WrongUnit": ("delay", "is the unit right?"),
     "RefusesOne": ("deploy", "raised ValueError: max_batch_size must be more than 1"),
     "OneFolder": ("side by side", "shows requests that were sent to another"),

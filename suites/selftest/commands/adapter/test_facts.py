@@ -181,3 +181,24 @@ def test_a_claim_of_true_is_its_value() -> None:
 
     assert differences({"rows": True}, measured(facts)) == ()
     assert len(differences({"rows": "requests"}, measured(facts))) == 1
+
+
+@pytest.mark.parametrize(
+    ("first_ns", "later_ns", "late"),
+    [
+        ((550 * MS, 530 * MS, 560 * MS), 152 * MS, True),
+        ((550 * MS, 151 * MS), 152 * MS, False),
+        ((226 * MS,), 150 * MS, True),
+        ((225 * MS,), 150 * MS, False),
+        ((260 * MS,), 190 * MS, False),
+        ((150 * MS,), 20 * MS, False),
+        ((), 150 * MS, False),
+    ],
+    ids=["on each deployment", "on one", "more than half a delay", "half a delay", "a slow host", "a ticker", "unknown"],
+)
+def test_the_first_request_is_late_on_every_deployment(first_ns: tuple[int, ...], later_ns: int, *, late: bool) -> None:
+    """A stall hits one of them, and a stack that is not ready all."""
+    fresh = timing.Fresh(150 * MS, first_ns, later_ns)
+
+    assert fresh.late is late
+    assert bool(timing.judge_fresh(fresh)) is late

@@ -623,6 +623,34 @@ class ClaimsItsLeast(SilentWithoutDelay):
         self.info = TargetInfo("ClaimsItsLeast", "1.0", "here", sight="virtual", claims=claims)
 
 
+class _LoadsLate(Deployed):
+    """The model is still being loaded when `deploy` returns: it takes the first request 400 ms later."""
+
+    first = True
+
+    def submit(self, request: Request) -> Future[Response]:
+        if not self.first:
+            return self.inner.submit(request)
+        self.first, late = False, Future()
+
+        def loaded() -> None:
+            self.inner.submit(request).add_done_callback(lambda done: late.set_result(done.result()))
+
+        timer = threading.Timer(0.4, loaded)
+        timer.daemon = True
+        timer.start()
+        return late
+
+
+class ReturnsTooEarly(Right):
+    """Its deployments are not ready."""
+
+    deployed, batcher = _LoadsLate, ReferenceTarget
+
+    def deploy(self, config: Any) -> Any:  # <- here
+        return super().deploy(config)
+
+
 class _ThreadDies(Deployed):
     """An error of the model ends the thread that called it."""
 
