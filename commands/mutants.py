@@ -58,10 +58,10 @@ def rows(watch: Callable[[str], object] = str, only: str = "") -> tuple[Row, ...
         return tuple(_watched(workers.map(row, every), watch))
 
 
-def pool() -> ProcessPoolExecutor:
-    """Return a pool with a process for each processor. They end when this process ends, however it ends."""
-    mine = (os.getpid(),)
-    return ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn"), initializer=end_with, initargs=mine)
+def pool(processes: int | None = None) -> ProcessPoolExecutor:
+    """Return a pool of so many processes, or of one for each processor. They end with this process, however it ends."""
+    mine, count = (os.getpid(),), processes or os.cpu_count()
+    return ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=end_with, initargs=mine)
 
 
 def _watched(table: Iterable[Row], watch: Callable[[str], object]) -> Iterator[Row]:

@@ -34,8 +34,8 @@ def named(stranger: Stranger) -> tuple[str, ...]:
 
 @pytest.fixture(scope="module")
 def verdict() -> Iterator[Callable[[str], Verdict]]:
-    """Judge all of them, two at a time; return the verdict on one."""
-    with pool() as workers:
+    """Judge all of them, several at a time because they mostly wait; return the verdict on one."""
+    with pool(3) as workers:
         judged = {one.name: workers.submit(judge, one.name, named(one)) for one in (*RIGHT, *KILLED)}
         yield lambda name: judged[name].result()
         workers.shutdown(cancel_futures=True)
