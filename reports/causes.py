@@ -12,11 +12,15 @@ def causes(results: Iterable[Line]) -> dict[str, str]:
     """Return the rules that ended badly because a more basic one did, each with the rule at the root of it.
 
     `after` of a result names the rules that explain it, and `given` those that explain it if it could not be judged. A rule
-    that failed explains others. One that could not be judged proves nothing, so it explains no failure; it is a link between
-    others that could not be judged. Of those that apply, one of the same area is taken, or else the first.
+    that failed explains others; so does one that could not be judged, if it is explained itself. `given` does not explain a
+    failure, and so it is not a link on the way to one. Of those that apply, one of the same area is taken, or the first.
     """
     found = {result["rule"]: result for result in results}
-    roots = {rule: _root(found, rule, frozenset()) for rule, result in found.items() if _failed(result) or _unmet(result)}
+    roots = {
+        rule: _root(found, rule, frozenset(), unmet=_unmet(result))
+        for rule, result in found.items()
+        if _failed(result) or _unmet(result)
+    }
     return {rule: root for rule, root in roots.items() if root and found[rule]["verdict"] != "KNOWN"}
 
 
@@ -37,15 +41,15 @@ def sentence(result: Line, cause: str) -> str:
     return f"{about}; follows from {line(cause)}"
 
 
-def _root(found: Mapping[str, Line], rule: str, path: frozenset[str]) -> str:
-    """path: the rules on the way here, so that a report with a circle in it does no harm."""
+def _root(found: Mapping[str, Line], rule: str, path: frozenset[str], *, unmet: bool) -> str:
+    """path: the rules on the way here, so that a report with a circle in it does no harm. unmet: none of them has failed."""
     path |= {rule}
-    unmet = _unmet(found[rule])
+    unmet = unmet and _unmet(found[rule])
     explaining = (*found[rule].get("after", ()), *(found[rule].get("given", ()) if unmet else ()))
     for other in sorted(explaining, key=lambda one: _area(one) != _area(rule)):
         if other in path or other not in found:
             continue
-        deeper = _root(found, other, path) if _failed(found[other]) or (unmet and _unmet(found[other])) else ""
+        deeper = _root(found, other, path, unmet=unmet) if _failed(found[other]) or _unmet(found[other]) else ""
         if deeper or _failed(found[other]):
             return deeper or str(other)
     return ""
