@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 if sys.version_info >= (3, 11):
@@ -87,5 +87,12 @@ def _compile(stem: str, mutant: Mutant | None) -> ModuleType:
         source = source.replace(mutant.line, mutant.wrong)
     module = ModuleType(f"{__package__}.{stem}")
     vars(module).update(__package__=__package__, __file__=str(path))
-    exec(compile(source, str(path), "exec"), vars(module))  # noqa: S102 - our own source, with one line of ours replaced
+    exec(_code(source, str(path)), vars(module))  # noqa: S102 - our own source, with one line of ours replaced
     return module
+
+
+@lru_cache(maxsize=2 * len(STEMS))
+def _code(source: str, path: str) -> CodeType:
+    """Compile once what most mutants share."""
+    code: CodeType = compile(source, path, "exec")
+    return code

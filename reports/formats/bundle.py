@@ -6,7 +6,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ def name(rule: str, seed: int) -> str:
 def write(path: Path, bundle: Bundle, failure: str) -> None:
     """Write a bundle. The zip also has the failure as text for people."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(INSIDE, json.dumps({"format": FORMAT, "batchproof": __version__, **asdict(bundle)}))
+        archive.writestr(INSIDE, json.dumps({"format": FORMAT, "batchproof": __version__, **vars(bundle)}))
         archive.writestr("failure.txt", failure)
 
 
