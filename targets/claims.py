@@ -109,6 +109,7 @@ _TABLE = (
         "A batch takes in newcomers until an instance takes it, so that it grows while the model is busy.",
         "batches that grow while the model is busy",
         (True, False),
+        changes="If false, a delay that rules need for batches is as long as it takes to send the requests of one batch.",
     ),
     Claim(
         "queue",

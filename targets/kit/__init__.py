@@ -9,6 +9,7 @@ from batchproof.targets.kit.folder import Folder
 from batchproof.targets.kit.http import HttpClient, HttpError, http_kind, http_status
 from batchproof.targets.kit.interpreter import Interpreter
 from batchproof.targets.kit.loop import Loop
+from batchproof.targets.kit.malformed import malformed
 from batchproof.targets.kit.pool import Pool
 from batchproof.targets.kit.ports import free_port, free_ports
 from batchproof.targets.kit.processes import Guarded
@@ -36,6 +37,7 @@ __all__ = [
     "http_kind",
     "http_status",
     "listens",
+    "malformed",
     "split_rows",
     "until",
 ]

@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from batchproof.targets.kit.cancelling import cancel
 from batchproof.targets.kit.folder import Folder
 from batchproof.targets.kit.interpreter import Interpreter
+from batchproof.targets.kit.malformed import malformed
 from batchproof.targets.kit.processes import Guarded
 from batchproof.targets.protocol import Request, Response
 
@@ -20,8 +21,9 @@ class Server:
     python: where it runs. program: the file of the server's half. arguments: what follows on its command line, as text.
     submit: sends a request, as the verb of this name; a client's `infer` with all but the request filled in. ready: as
     `Guarded` has it. name: what messages call the server. env: more variables. ends_by: the signal that `close` sends, as
-    the stack's documentation says; SIGINT is Ctrl+C. The server's current folder and its temporary files go with the
-    deployment. Raises what `Guarded` raises.
+    the stack's documentation says; SIGINT is Ctrl+C. checks_shapes: the stack is told which shapes the model takes, so that a
+    request with another shape is malformed, and `submit_malformed` sends one. The server's current folder and its temporary
+    files go with the deployment. Raises what `Guarded` raises.
     """
 
     cancel = staticmethod(cancel)
@@ -36,8 +38,10 @@ class Server:
         name: str = "",
         env: Mapping[str, str] | None = None,
         ends_by: int = signal.SIGINT,
+        checks_shapes: bool = False,
     ) -> None:
         self.submit = submit
+        self.submit_malformed = (lambda: submit(malformed())) if checks_shapes else None
         self._folder, self._ends_by = Folder(), ends_by
         self.log, self.release, self.queued = self._folder.log, self._folder.release, self._folder.queued
         path = self._folder.path

@@ -59,5 +59,6 @@ class BentoMLTarget:
             return client.infer("/infer", request, lambda rows: {"rows": rows}, split)
 
         return Server(
-            self._python, SERVER, port, json.dumps(asked), name="BentoML", submit=submit, ready=lambda: client.ok("/readyz")
-        )
+            self._python, SERVER, port, json.dumps(asked), name="BentoML", submit=submit, ready=lambda: client.ok("/readyz"),
+            checks_shapes=True,
+        )  # fmt: skip

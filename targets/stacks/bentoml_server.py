@@ -7,11 +7,13 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Annotated
 
 import bentoml
 import numpy as np
 from _bentoml_impl.server.app import ServiceAppFactory
-from batchproof_witness import Counted, Witnesses
+from batchproof_witness import COLUMNS, Counted, Witnesses
+from bentoml.validators import DType, Shape
 
 VARIABLE = "BATCHPROOF_BENTOML"
 ASKED = json.loads(os.environ.get(VARIABLE) or sys.argv[2])
@@ -36,7 +38,7 @@ class Model:
         self.witness = Counted(Witnesses())
 
     @bentoml.api(batchable=True, **ASKED["batch"])
-    def infer(self, rows: np.ndarray) -> np.ndarray:
+    def infer(self, rows: Annotated[np.ndarray, Shape((-1, len(COLUMNS))), DType("int64")]) -> np.ndarray:
         """Run one batch: the rows of all its requests -> echo and info side by side. BentoML calls it on a thread."""
         return np.concatenate(self.witness.execute_rows(np.asarray(rows, dtype=np.int64)), axis=1)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets import Request, Response, TargetInfo, relay
-from batchproof.targets.kit import Counted, Folder, Guarded, HttpError, Interpreter, Pool, V2Http, free_port, http_kind
+from batchproof.targets.kit import Counted, Folder, Guarded, HttpError, Interpreter, Pool, V2Http, free_port, http_kind, malformed
 
 SERVER = Path(__file__).with_name("kserve_server.py")
 HOW = "python3 -m venv kserve-env && kserve-env/bin/pip install kserve, then --target 'kserve?python=kserve-env/bin/python'"
@@ -43,6 +43,10 @@ class KServeDeployment:
         connection.request("POST", "/v2/models/witness/infer", json.dumps({"inputs": [given]}), headers)
         call = self._sent.track(request.serial, self._pool.submit(answer, connection))
         return relay(call, lambda parts: Response(*parts), http_kind)
+
+    def submit_malformed(self) -> Future[Response]:
+        """Send a request with too few columns."""
+        return self.submit(malformed())
 
     def finish(self) -> None:
         """Kill the server, and remove its files."""

@@ -7,10 +7,10 @@ import asyncio
 import sys
 
 import numpy as np
-from batchproof_witness import Counted, Witnesses
+from batchproof_witness import COLUMNS, Counted, Witnesses
 from mlserver import MLModel, MLServer, ModelSettings, Settings
 from mlserver.handlers import DataPlane
-from mlserver.types import InferenceResponse, ResponseOutput
+from mlserver.types import InferenceResponse, MetadataTensor, ResponseOutput
 
 COUNTED = Counted()
 
@@ -48,9 +48,11 @@ async def main(http, grpc, batch, delay_s, instances):
     settings = Settings(
         host="127.0.0.1", http_port=http, grpc_port=grpc, metrics_endpoint=None, parallel_workers=instances, debug=False
     )
+    rows = MetadataTensor(name="IN", datatype="INT64", shape=[-1, len(COLUMNS)])
     model = ModelSettings(
-        name="witness", implementation="mlserver_server.WitnessModel", max_batch_size=batch, max_batch_time=delay_s
-    )
+        name="witness", implementation="mlserver_server.WitnessModel", inputs=[rows], max_batch_size=batch,
+        max_batch_time=delay_s,
+    )  # fmt: skip
     await MLServer(settings).start([model])
 
 

@@ -20,9 +20,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.deadlines import TooLate, more_time, timeout_s
+from batchproof.targets.kit.malformed import malformed
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo, UnknownTarget
 from batchproof.targets.triton.wire import GrpcWire, HttpWire, Wire
-from batchproof.targets.witness.probe import VERSION, Ints, Payload
+from batchproof.targets.witness.probe import VERSION, Payload
 from batchproof.targets.witness_model import TRITON_CLAIMS, witnessed
 
 CONTROL = "batchproof_control"
@@ -176,14 +177,6 @@ def witness_sources(source: str) -> dict[str, bytes]:
     return {"model.py": witness.joinpath(source).read_bytes(), "probe.py": witness.joinpath("probe.py").read_bytes()}
 
 
-class Malformed(Request):
-    """A request that Triton cannot serve."""
-
-    def tensor(self) -> Ints:
-        """Return a row of two columns."""
-        return super().tensor()[:, :2].copy()
-
-
 class TritonDeployment:
     """One witness model on the server. ours: this run loaded it, and so has to unload it."""
 
@@ -200,7 +193,7 @@ class TritonDeployment:
 
     def submit_malformed(self) -> Future[Response]:
         """Send a request whose tensor has too few columns."""
-        return self._wire.infer(self.name, Malformed("malformed", 0))
+        return self._wire.infer(self.name, malformed())
 
     def statistics(self) -> dict[str, Any]:
         """Return what the server counted: the statistics extension and the metrics."""

@@ -11,34 +11,41 @@ from batchproof.targets.fitting import deployable, fitted
 
 MS = 1_000_000
 DELAYED = {"delay": True}
+STAGED = {"delay": True, "late_binding": False}
 
 
 @pytest.mark.parametrize(
-    ("claims", "crowded", "asked", "deployed"),
+    ("claims", "gathered_ms", "asked", "deployed"),
     [
-        ({}, False, (4, 0), (4, 0)),
-        (DELAYED, True, (4, 0), (4, 0)),
-        ({"smallest_batch": 6}, False, (4, 0), (6, 0)),
-        ({"smallest_batch": 2}, False, (4, 0), (4, 0)),
-        ({**DELAYED, "smallest_delay_ms": 5}, False, (4, 1), (4, 5)),
-        ({**DELAYED, "smallest_delay_ms": 5}, False, (4, 200), (4, 200)),
-        ({**DELAYED, "smallest_delay_ms": 5}, False, (4, 0), (4, 5)),
-        ({"smallest_delay_ms": 5}, False, (4, 0), (4, 0)),
-        ({**DELAYED, "zero_delay": "default"}, False, (4, 0), (4, 10)),
-        ({**DELAYED, "zero_delay": "default", "smallest_delay_ms": 1}, False, (4, 0), (4, 1)),
-        ({**DELAYED, "batches_without_delay": False}, False, (4, 0), (4, 0)),
-        ({**DELAYED, "batches_without_delay": False}, True, (4, 0), (4, 10)),
-        ({"batches_without_delay": False}, True, (4, 0), (4, 0)),
+        ({}, 0, (4, 0), (4, 0)),
+        (DELAYED, 7, (4, 0), (4, 0)),
+        ({"smallest_batch": 6}, 0, (4, 0), (6, 0)),
+        ({"smallest_batch": 2}, 0, (4, 0), (4, 0)),
+        ({**DELAYED, "smallest_delay_ms": 5}, 0, (4, 1), (4, 5)),
+        ({**DELAYED, "smallest_delay_ms": 5}, 0, (4, 200), (4, 200)),
+        ({**DELAYED, "smallest_delay_ms": 5}, 0, (4, 0), (4, 5)),
+        ({"smallest_delay_ms": 5}, 0, (4, 0), (4, 0)),
+        ({**DELAYED, "zero_delay": "default"}, 0, (4, 0), (4, 10)),
+        ({**DELAYED, "zero_delay": "default", "smallest_delay_ms": 1}, 0, (4, 0), (4, 1)),
+        ({**DELAYED, "batches_without_delay": False}, 0, (4, 0), (4, 0)),
+        ({**DELAYED, "batches_without_delay": False}, 7, (4, 0), (4, 10)),
+        ({"batches_without_delay": False}, 7, (4, 0), (4, 0)),
+        ({**DELAYED, "batches_without_delay": False}, 200, (4, 0), (4, 10)),
+        ({**STAGED, "batches_without_delay": False}, 200, (4, 0), (4, 200)),
+        ({**STAGED, "batches_without_delay": False}, 7, (4, 0), (4, 10)),
+        ({**STAGED, "batches_without_delay": False}, 0, (4, 0), (4, 0)),
+        ({**STAGED, "batches_without_delay": False}, 200, (4, 50), (4, 50)),
+        ({**STAGED, "zero_delay": "default"}, 200, (4, 0), (4, 200)),
     ],
 )
 def test_the_smallest_value_is_deployed(
-    claims: dict[str, Any], asked: tuple[int, int], deployed: tuple[int, int], *, crowded: bool
+    claims: dict[str, Any], gathered_ms: int, asked: tuple[int, int], deployed: tuple[int, int]
 ) -> None:
     """A size or delay that is too small becomes the smallest there is; all others stay as they are. Delays are in ms."""
-    found = fitted(BatcherConfig(max_batch_size=asked[0], max_queue_delay_ns=asked[1] * MS), claims, crowded=crowded)
+    found = fitted(BatcherConfig(max_batch_size=asked[0], max_queue_delay_ns=asked[1] * MS), claims, gathered_ns=gathered_ms * MS)
 
     assert (found.max_batch_size, found.max_queue_delay_ns) == (deployed[0], deployed[1] * MS)
-    assert fitted(found, claims, crowded=crowded) == found
+    assert fitted(found, claims, gathered_ns=gathered_ms * MS) == found
 
 
 def test_a_delay_is_whole_microseconds() -> None:
