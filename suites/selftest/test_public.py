@@ -19,7 +19,7 @@ PUBLIC = {
     ),
     "batchproof.targets.kit": (
         "Counted Folder Guarded HttpClient HttpError Interpreter Loop Pool Server V2Grpc V2Http Witnesses cancel "
-        "free_port free_ports http_kind http_status listens split_rows until"
+        "free_port free_ports http_kind http_status listens malformed split_rows until"
     ),
     "batchproof.reference_batcher": (
         "Batcher BatcherConfig BatcherError Closed ConfigError Expired Invalid Oversize QueueFull QueuePolicy TensorSpec"
