@@ -15,7 +15,18 @@ import numpy as np
 
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets import Request, Response, TargetInfo, relay
-from batchproof.targets.kit import Counted, Folder, Guarded, HttpError, Interpreter, Pool, V2Http, free_port, http_kind, malformed
+from batchproof.targets.kit import (
+    Counted,
+    Folder,
+    Guarded,
+    HttpError,
+    Interpreter,
+    Pool,
+    V2Http,
+    free_port,
+    http_kind,
+    malformed,
+)
 
 SERVER = Path(__file__).with_name("kserve_server.py")
 HOW = "python3 -m venv kserve-env && kserve-env/bin/pip install kserve, then --target 'kserve?python=kserve-env/bin/python'"

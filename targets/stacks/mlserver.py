@@ -41,5 +41,6 @@ class MLServerTarget:
         client = V2Grpc(f"127.0.0.1:{grpc}") if self._wire == "grpc" else V2Http(f"http://127.0.0.1:{http}")
         return Server(
             self._python, SERVER, http, grpc, config.max_batch_size, config.max_queue_delay_ns / 1e9, config.instances,
-            name="MLServer", submit=partial(client.infer, "witness"), ready=partial(client.ready, "witness"), checks_shapes=True,
+            name="MLServer", submit=partial(client.infer, "witness"), ready=partial(client.ready, "witness"),
+            checks_shapes=True,
         )  # fmt: skip
