@@ -21,9 +21,9 @@ class Server:
     python: where it runs. program: the file of the server's half. arguments: what follows on its command line, as text.
     submit: sends a request, as the verb of this name; a client's `infer` with all but the request filled in. ready: as
     `Guarded` has it. name: what messages call the server. env: more variables. ends_by: the signal that `close` sends, as
-    the stack's documentation says; SIGINT is Ctrl+C. checks_shapes: the stack is told which shapes the model takes, so that a
-    request with another shape is malformed, and `submit_malformed` sends one. The server's current folder and its temporary
-    files go with the deployment. Raises what `Guarded` raises.
+    the stack's documentation says; SIGINT is Ctrl+C. checks_shapes: the stack is told which shapes the model takes, so that
+    a request with another shape is malformed, and `submit_malformed` sends one. The server's current folder and its
+    temporary files go with the deployment. Raises what `Guarded` raises.
     """
 
     cancel = staticmethod(cancel)

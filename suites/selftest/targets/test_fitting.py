@@ -42,7 +42,9 @@ def test_the_smallest_value_is_deployed(
     claims: dict[str, Any], gathered_ms: int, asked: tuple[int, int], deployed: tuple[int, int]
 ) -> None:
     """A size or delay that is too small becomes the smallest there is; all others stay as they are. Delays are in ms."""
-    found = fitted(BatcherConfig(max_batch_size=asked[0], max_queue_delay_ns=asked[1] * MS), claims, gathered_ns=gathered_ms * MS)
+    config = BatcherConfig(max_batch_size=asked[0], max_queue_delay_ns=asked[1] * MS)
+
+    found = fitted(config, claims, gathered_ns=gathered_ms * MS)
 
     assert (found.max_batch_size, found.max_queue_delay_ns) == (deployed[0], deployed[1] * MS)
     assert fitted(found, claims, gathered_ns=gathered_ms * MS) == found
