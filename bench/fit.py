@@ -21,7 +21,7 @@ def fitted(config: BatcherConfig, claims: Mapping[str, Any], *, crowded: bool = 
     """
     if not value_of(claims, "delay"):
         config = replace(config, max_queue_delay_ns=0)
-    return fitting.fitted(config, claims, crowded=crowded and config.max_batch_size > 1)
+    return fitting.fitted(config, claims, gathered_ns=fitting.SHORT_NS if crowded and config.max_batch_size > 1 else 0)
 
 
 def departures(claims: Mapping[str, Any]) -> tuple[str, ...]:
