@@ -29,7 +29,7 @@ def together(bench: Bench, work: Work, configs: Sequence[BatcherConfig]) -> Iter
     """
     at_once = bench.target.deploys_at_once
     alone = bench.target.info.claims.get("side_by_side") is False or len(set(configs)) < len(configs)
-    if not at_once or work.model or alone:
+    if not at_once or work.model or alone or len(configs) < 2:
         yield partial(bench.serve, work)
         return
     bench.say(f"{work.name}: bringing up {len(configs)} models")

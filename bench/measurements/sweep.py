@@ -34,7 +34,7 @@ from batchproof.load.schedule import poisson
 from batchproof.load.workload import MS, Served, Skipped, Work
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats import gates
-from batchproof.stats.gates import Conclusion, at_least
+from batchproof.stats.gates import FAIL, INCONCLUSIVE, Conclusion, at_least
 from batchproof.stats.percentile import fewest
 
 SIZES = ((1, 4, 8, 32), (1, 4, 16))  # full, quick
@@ -111,8 +111,12 @@ class Sweep:
 
     @property
     def verdict(self) -> str:
-        """The gate's; "" for a model that cannot gain from batching."""
-        return judged(self.best.run, self.smallest.run).verdict if self.ceiling >= GATE else ""
+        """The gate's; "" for a model that cannot gain from batching. No FAIL while a larger batch is unknown."""
+        if self.ceiling < GATE:
+            return ""
+        verdict: str = judged(self.best.run, self.smallest.run).verdict
+        unknown = any(not point.valid and point.size > self.smallest.size for point in self.closed)
+        return INCONCLUSIVE if verdict == FAIL and unknown else verdict
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -143,7 +147,8 @@ class Sweep:
         if unknown := sum(not point.valid for point in self.closed):
             says += f" (of {len(self.closed) - unknown} VALID points, {unknown} INVALID)"
         if not self.valid:
-            says = "the best or the smallest point is invalid, so that the sweep has no result"
+            spoilt = next(point for point in (self.best, self.smallest) if not point.valid)
+            says = f"no result: {words(spoilt.config)} is invalid: {spoilt.run.validity.reasons[0]}"
         elif self.ceiling < GATE:
             says = f"cannot gain from batching (ceiling {self.ceiling:.2f}x): not judged; {says}"
         return "; ".join([says, *self.findings[:1], *filter(None, [self.caveat])])

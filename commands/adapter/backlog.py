@@ -79,6 +79,11 @@ class Backlog:
         return tuple(len(serials) for serials in runs if plug not in serials)
 
 
+def is_batched(backlog: Backlog) -> bool:
+    """Return whether it left in batches: as few as there can be, or one more."""
+    return len(backlog.batches) <= -(-sum(backlog.batches) // backlog.size) + 1
+
+
 def judge(backlog: Backlog) -> tuple[Finding, ...]:
     """Judge gate, log, queue, and whether a busy model keeps the server from accepting."""
     return (*_verbs(backlog), *_gate(backlog), *_log(backlog), *_queue(backlog), *_busy(backlog), *_batches(backlog))
@@ -195,4 +200,6 @@ def _batches(backlog: Backlog) -> tuple[Finding, ...]:
             ),
         )
     says = f"a backlog of {sum(sizes)} leaves in {sizes}"
-    return (ok("batches", says) if max(sizes) > 1 else note("batches", f"{says}: nothing is batched"),)
+    if is_batched(backlog):
+        return (ok("batches", says),)
+    return (note("batches", f"{says}: {'hardly anything' if max(sizes) > 1 else 'nothing'} is batched"),)

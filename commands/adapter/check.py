@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -13,20 +14,22 @@ from batchproof.commands.adapter.claims import differences, measured
 from batchproof.commands.adapter.deaths import Deaths
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding, Level, note, unseen, wrong
-from batchproof.commands.adapter.probe import Broken, Probe
+from batchproof.commands.adapter.probe import Broken, Probe, described
 from batchproof.commands.adapter.residue import Before
 from batchproof.commands.adapter.source import Place, place, raised_at
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets import TargetError, TargetInfo, Unsupported, resolve
 from batchproof.targets.claims import problems, value_of
-from batchproof.targets.deadlines import within
+from batchproof.targets.deadlines import timeout_s, within
+from batchproof.targets.kit.pool import Pool
 from batchproof.targets.lifecycle import finish
-from batchproof.targets.verbs import FullTarget
+from batchproof.targets.verbs import FullDeployment, FullTarget
 
 SIZE = 4
 DELAY_NS = 150 * MS
 TINY_NS = 1 * MS
 TIMEOUT_NS = 100 * MS
+FEATURES = {"instances": "instances", "queue_timeout_ns": "queue_timeout"}  # of a configuration, with their claims
 ANY_DELAY = (0, TINY_NS, 10 * MS, DELAY_NS)  # the first that `deploy` accepts is the least that there is
 FRESH = 3  # deployments whose first request has to be late before that is held against the adapter
 LONGER_NS = 10 * MS  # instead of a delay of 0 with which nothing works
@@ -64,6 +67,7 @@ class Examination:
     delay_ns: int = 0
     open: list[Probe] = field(default_factory=list)
     last: Any = None
+    coming: dict[BatcherConfig, Future[FullDeployment]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Do all of it, as far as it makes sense."""
@@ -82,6 +86,9 @@ class Examination:
         finally:
             for one in list(self.open):
                 self._end(one)
+            for future in self.coming.values():
+                if future.done() and not future.exception():
+                    finish(future.result())
 
     def claims(self, name: str) -> bool:
         """Return whether the adapter makes this claim."""
@@ -104,7 +111,9 @@ class Examination:
     def _plain(self) -> Probe | None:
         """Deploy with the least delay that there is: by the claims, and for `deploy`."""
         self.say("deploying")
-        for delay_ns in self._delays():
+        delays = self._delays()
+        self._at_once({"max_queue_delay_ns": delays[0]}, {"max_queue_delay_ns": DELAY_NS})
+        for delay_ns in delays:
             self.delay_ns = delay_ns
             probe = self._deploy(max_queue_delay_ns=delay_ns)
             if isinstance(probe, Probe):
@@ -144,15 +153,45 @@ class Examination:
         self.findings, self.facts, self.delay_ns = before, facts, 0
         return None
 
+    def _config(self, fields: Mapping[str, Any]) -> BatcherConfig:
+        return BatcherConfig(**{"max_batch_size": SIZE, "max_queue_delay_ns": self.delay_ns, **fields})
+
+    def _at_once(self, *asked: Mapping[str, Any]) -> None:
+        """Deploy all of these at a time, where the target can and one does not disturb another: servers start slowly."""
+        at_once = self.target.deploys_at_once
+        if at_once < 2 or self.target.simulated or self.target.info.claims.get("side_by_side") is False:
+            return
+        pool = Pool(at_once, "batchproof-deploy")
+        self.coming |= {config: pool.submit(self.target.deploy, config) for config in map(self._config, asked)}
+        wait(self.coming.values(), timeout_s("READY_S"))
+        pool.close()
+
+    def _deployed(self, config: BatcherConfig) -> FullDeployment:
+        try:
+            if (coming := self.coming.pop(config, None)) is not None:
+                return coming.result()
+        except TargetError as error:
+            deployed = self.target.deploy(config)
+            says = f"beside others a deployment failed, and alone it works: {described(error).partition(';')[0]}"
+            self._add(note("deploy", says, "deploy", "make `deploys_at_once` smaller, or leave it out"))
+            return deployed
+        return self.target.deploy(config)
+
     def _deploy(self, **fields: Any) -> Probe | str | None:
-        """Return a probe; a string: what `deploy` refused; None: it failed, and that has been noted."""
-        config = BatcherConfig(**{"max_batch_size": SIZE, "max_queue_delay_ns": self.delay_ns, **fields})
+        """Return a probe; a string: what `deploy` refused; None: it failed, and that has been noted.
+
+        A feature that is not claimed is never asked for by a rule, so `deploy` may fail with it as it likes.
+        """
+        config = self._config(fields)
+        unclaimed = [name for name, need in FEATURES.items() if name in fields and not self.claims(need)]
         try:
             with within("READY_S", f"`deploy` of {self.target.info.name}"):
-                probe = Probe(self.target.deploy(config))
+                probe = Probe(self._deployed(config))
         except Unsupported as lack:
             return f"Unsupported({lack.capability!r})"
         except TargetError as error:
+            if unclaimed:
+                return described(error).partition(";")[0]
             self._failed(
                 "deploy", Broken("deploy", error), "the message says what to do; for what cannot be had: Unsupported"
             )
@@ -188,9 +227,10 @@ class Examination:
         if seen is None or self._is_wrong("gate", "log", "queue", "busy model"):
             return False
         usable = self.facts.usable
-        self._try("rows", "rows", probe, lambda one: experiments.rows(one, SIZE, usable=usable), ending.judge_rows, "rows")
+        full = usable and backlog.is_batched(seen)  # requests that hardly meet do not show how their rows count
+        self._try("rows", "rows", probe, lambda one: experiments.rows(one, SIZE, usable=full), ending.judge_rows, "rows")
         self._try(
-            "cancel", "cancel", probe, lambda one: experiments.cancelled(one, usable=usable),
+            "cancel", "cancel", probe, lambda one: experiments.cancelled(one, SIZE, usable=usable),
             lambda seen: ending.judge_cancelled(seen, claimed=self.claims("cancel")), "cancelled",
         )  # fmt: skip
         self._try("delay 0", "delay 0", probe, lambda one: experiments.waits(one, self.delay_ns), timing.judge_none, "waits")
@@ -266,14 +306,16 @@ class Examination:
         if probe.deployment.inner is not self.target.inner:
             usable = self.facts.usable
             self._try(
-                "close", "close", probe, lambda one: experiments.closing(one, usable=usable), ending.judge_closing, "closing"
-            )
+                "close", "close", probe, lambda one: experiments.closing(one, usable=usable),
+                lambda seen: ending.judge_closing(seen, claimed=self.claims("close")), "closing",
+            )  # fmt: skip
         self._end(probe)
 
     def _with_instances(self) -> None:
         def judge(seen: parallel.Instances) -> tuple[Finding, ...]:
             return parallel.judge_instances(seen, claimed=self.claims("instances"))
 
+        self._at_once({"instances": 2}, {"max_batch_size": 1}, {"queue_timeout_ns": TIMEOUT_NS})
         probe, usable = self._deploy(instances=2), self.facts.usable
         if isinstance(probe, Probe):
             self._try(

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from batchproof.commands.adapter.backlog import is_batched
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding, ms, note
-from batchproof.commands.adapter.timing import anchor, is_none, kept
+from batchproof.commands.adapter.timing import anchor, is_none, kept, took_early
 from batchproof.targets.claims import value_of
 
 Value = bool | int | float | str
@@ -27,11 +28,12 @@ OTHERS = (
 
 @dataclass(frozen=True)
 class Measured:
-    """One claim: its value, and what it rests on."""
+    """One claim: its value, what it rests on, and other values that would have looked alike."""
 
     name: str
     value: Value
     why: str
+    alike: tuple[Value, ...] = ()
 
 
 def measured(facts: Facts) -> tuple[Measured, ...]:
@@ -51,8 +53,9 @@ def _delay(facts: Facts) -> list[Measured]:
         Measured("delay", value=True, why=f"with {ms(delayed.delay_ns)} a lone request waits {ms(max(delayed.lone_ns))}")
     ]
     if name := anchor(delayed):
-        left = ms(max(0, delayed.after_busy_ns or 0))
-        found.append(Measured("delay_anchor", name, f"roughly: after a model that was busy for longer, {left} are left"))
+        why = f"roughly: after a model that was busy for longer, {ms(max(0, delayed.after_busy_ns or 0))} are left"
+        alike = ("first-dequeue",) if took_early(delayed) else ()
+        found.append(Measured("delay_anchor", name, why + "".join(f", as with {one}" for one in alike), alike))
     return [*found, *_zero(facts)]
 
 
@@ -66,7 +69,7 @@ def _zero(facts: Facts) -> list[Measured]:
     if is_none(plain):
         return [Measured("zero_delay", "off", f"a lone request spends {ms(min(plain.lone_ns))} outside the model")]
     waited = f"with a delay of 0 a lone request waits {ms(min(plain.lone_ns))}"
-    if tiny is not None and tiny.lone_ns and 2 * min(tiny.lone_ns) < min(plain.lone_ns):
+    if tiny is not None and tiny.lone_ns and 3 * min(tiny.lone_ns) < 2 * min(plain.lone_ns):
         return [Measured("zero_delay", "default", f"{waited}, with {ms(tiny.delay_ns)} only {ms(min(tiny.lone_ns))}")]
     return [Measured("smallest_delay_ms", round(min(plain.lone_ns) / MS, 1), waited)]
 
@@ -75,7 +78,7 @@ def _batches(facts: Facts) -> list[Measured]:
     found = []
     if facts.backlog is not None and facts.usable and facts.backlog.batches:
         sizes = list(facts.backlog.batches)
-        found.append(Measured("batches_without_delay", max(sizes) > 1, f"a backlog left in {sizes}"))
+        found.append(Measured("batches_without_delay", is_batched(facts.backlog), f"a backlog left in {sizes}"))
     if facts.delayed is not None and facts.delayed.grew is not None:
         says = "joined the batch" if facts.delayed.grew else "came into another batch"
         found.append(Measured("late_binding", facts.delayed.grew, f"a request that came while the model was busy {says}"))
@@ -98,7 +101,8 @@ def _features(facts: Facts) -> list[Measured]:
         found.append(Measured("instances", many.together, why))
         if many.shared is not None:
             why = "the free instance served all" if many.shared else "requests waited although an instance was free"
-            found.append(Measured("queue", "shared" if many.shared else "each-instance", why))
+            routed = ("each-instance",) if many.shared else ()  # a router may know which instance is free
+            found.append(Measured("queue", "shared" if many.shared else "each-instance", why, routed))
     if (late := facts.expired) is not None and (late.unsupported or late.queue is not None):
         timed = late.queue is not None and late.queue.kind == "expired"
         why = late.unsupported or ("a late request was refused" if timed else "a late request was not refused")
@@ -141,7 +145,7 @@ def differences(claims: Mapping[str, Any], found: tuple[Measured, ...]) -> tuple
             f"{one.name} = {_toml(value_of(claims, one.name))} is claimed, {_toml(one.value)} was measured: {one.why}",
         )
         for one in found
-        if one.name in claims and value_of(claims, one.name) != one.value
+        if one.name in claims and value_of(claims, one.name) not in (one.value, *one.alike)
     )
 
 

@@ -125,7 +125,8 @@ def judge_cancelled(found: Cancelled, *, claimed: bool) -> tuple[Finding, ...]:
     if found.executed is None:
         return (unseen("cancel", f"it needs {NEEDED}"),)
     if found.executed:
-        says, mend = "`cancel` does nothing: a cancelled request was executed", "cancel it where it is queued"
+        says = "`cancel` does nothing: a cancelled request was executed"
+        mend = "cancel it where it is queued; if that is done, the stack breaks DB-CANCEL-001"
         return (wrong("cancel", says, "cancel", mend) if claimed else note("cancel", says, "cancel", mend),)
     if found.ended is None or not found.ended.answered:
         mend = "settle the Future: Refused(Kind.CANCELLED, ...)"
@@ -150,7 +151,9 @@ def judge_expired(found: Expired, *, claimed: bool) -> tuple[Finding, ...]:
     how = found.queue.error or ("it was answered" if found.queue.answered else "it was never answered")
     says = f"a request that waits for longer than the queue timeout is not refused as expired: {how}"
     if claimed:
-        mend = "pass config.queue_timeout_ns on, and say Kind.EXPIRED for that error; or do not claim `queue_timeout`"
+        mend = (
+            "pass config.queue_timeout_ns on, and say Kind.EXPIRED for that error; if that is done, DB-TIMEOUT-001 is broken"
+        )
         return (wrong("timeout", says, "submit" if found.queue.error else "deploy", mend),)
     return (note("timeout", says, "deploy"),)
 
@@ -178,18 +181,17 @@ def judge_failure(found: Failure) -> tuple[Finding, ...]:
     return (ok("model's error", "refused as failed, and the next request is served"),)
 
 
-def judge_closing(found: Closing) -> tuple[Finding, ...]:
+def judge_closing(found: Closing, *, claimed: bool = False) -> tuple[Finding, ...]:
     """Judge `close` while a request waits."""
+    advice = "the rules about `close` judge that" if claimed else "do not claim `close`"
     if found.raised:
         return (wrong("close", f"`close` raised {found.raised}", "close", "let it return, also when it is called twice"),)
     if not found.returned:
         return (wrong("close", "`close` has not returned after 10 s", "close", "end what it waits for, and limit the wait"),)
     if not found.settled:
-        return (
-            note("close", "a request that waits when `close` is called is never answered: do not claim `close`", "close"),
-        )
+        return (note("close", f"a request that waits when `close` is called is never answered: {advice}", "close"),)
     if found.serves:
-        return (note("close", "the model still serves after `close`: do not claim `close`", "close"),)
+        return (note("close", f"the model still serves after `close`: {advice}", "close"),)
     return (ok("close", f"a waiting request is answered or refused; it takes {ms(found.took_ns)}"),)
 
 

@@ -88,7 +88,7 @@ def _print(console: Console, examined: Examined, spec: str, claims: str, file: P
         console.print(Text(f"{says} ({examined.seconds:.0f} s)", "bold red"))
     else:
         call = f"batchproof check --target '{spec}' --profile CORE" + (f" --claims {file}" if file else "")
-        console.print(Text(f"The adapter is ready ({examined.seconds:.0f} s). Next: {call}", "bold green"))
+        console.print(Text(f"The adapter is ready ({examined.seconds:.0f} s). Next: {call}", "bold green"), soft_wrap=True)
 
 
 def _print_wrong(console: Console, finding: Finding, where: Place | None) -> None:

@@ -93,6 +93,11 @@ def anchor(delayed: Delayed) -> str:
     return "first-dequeue" if whole else "loop-entry"
 
 
+def took_early(delayed: Delayed) -> bool:
+    """Return whether a batch is closed while the model is busy: whoever takes its requests does not wait for the model."""
+    return anchor(delayed) == "oldest-enqueue" and delayed.grew is False
+
+
 def judge_none(waits: Waits) -> tuple[Finding, ...]:
     """Judge a deployment with the least delay."""
     if not waits.lone_ns or not waits.burst_ns:
@@ -138,7 +143,8 @@ def _anchor(delayed: Delayed) -> tuple[Finding, ...]:
     name = anchor(delayed)
     if not name or delayed.after_busy_ns is None:
         return (unseen("delay anchor", f"it needs {NEEDED}"),)
-    says = f"{name}, roughly: {ANCHORS[name]} ({ms(max(0, delayed.after_busy_ns))} left after a busy model)"
+    also = ", or first-dequeue, which looks alike here" if took_early(delayed) else ""
+    says = f"{name}{also}, roughly: {ANCHORS[name]} ({ms(max(0, delayed.after_busy_ns))} left after a busy model)"
     grew = {True: "a batch takes in newcomers while the model is busy", False: "a batch is closed while the model is busy"}
     late = (ok("late binding", grew[delayed.grew]),) if delayed.grew is not None else ()
     return (ok("delay anchor", says), *late)

@@ -100,6 +100,19 @@ def test_the_best_of_the_valid_points_says_that_some_are_missing(
     assert len(seen) == 9 + 3
 
 
+def test_larger_batches_that_are_unknown_do_not_fail(
+    bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If a host spoils the runs of larger batches, the smallest one is compared with itself, which says nothing."""
+    found = sweep.of_work(one := bench(), partial(calibrated, one), ACCELERATOR)
+    monkeypatch.setattr(sweep, "judged", lambda *_runs: sweep.gates.figure(1.0, sweep.at_least(sweep.GATE)))
+    spoilt = replace(found.best.run, validity=replace(found.best.run.validity, reasons=("the host stalled",)))
+    closed = tuple(replace(point, run=spoilt) if point.size > 1 else point for point in found.closed)
+
+    assert found.verdict == "FAIL"
+    assert replace(found, closed=closed).verdict == "INCONCLUSIVE"
+
+
 def test_of_nearly_equal_points_the_smallest_batch_and_delay_win(bench: Callable[..., Bench]) -> None:
     """Among points within 1 % of each other, the smallest batch and the shortest delay are the best."""
     config = BatcherConfig(max_batch_size=8)

@@ -186,6 +186,8 @@ def test_litserve_is_clean() -> None:
         ("CancelsNothing", {"cancel": False}),
         ("NoVerbs", {"cancel": False}),
         ("OneAtATime", {"side_by_side": False}),
+        ("BreaksUnasked", {"instances": False}),
+        ("EndsLater", {"close": True}),
     ],
 )
 def test_what_a_stack_cannot_have_is_measured(name: str, some: dict[str, object]) -> None:
@@ -235,9 +237,13 @@ def line_of(name: str) -> str:
     return f"{FILE.name}:{first + len(lines) - 1}"
 
 
-@pytest.mark.parametrize(
-    "name", ["ZeroIsTheDefault", "NeedsADelay", "NoDelay", "ManyAtOnce", "NoVerbs", "SilentWithoutDelay", "ThreadDies"]
-)
+RIGHT = (
+    "ZeroIsTheDefault", "NeedsADelay", "NoDelay", "ManyAtOnce", "NoVerbs", "SilentWithoutDelay", "ThreadDies",
+    "BreaksUnasked",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RIGHT)
 def test_what_a_stack_cannot_have_is_nothing_to_mend(name: str) -> None:
     """It is noted."""
     examined = examine(f"{HERE}:{name}")

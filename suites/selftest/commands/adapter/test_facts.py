@@ -59,6 +59,35 @@ def test_a_backlog(backlog_: Backlog, check: str, level: str, says: str) -> None
     assert (found[0], says in found[1]) == (level, True), found
 
 
+@pytest.mark.parametrize(
+    ("sizes", "batched"), [((4, 4), True), ((1, 4, 3), True), ((1, 1, 1, 3, 2), False), ((1,) * 8, False)]
+)
+def test_a_backlog_leaves_in_batches_or_hardly(sizes: tuple[int, ...], batched: bool) -> None:
+    """One batch more than the fewest may be what was staged; that some requests happen to meet is not batching."""
+    serials = iter(range(2, 10))
+    lines = [
+        {"instance": 0, "batch": number, "enter_ns": number, "serials": [next(serials) for _ in range(size)], "rows": []}
+        for number, size in enumerate(sizes)
+    ]
+    backlog_ = replace(HELD, lines=tuple(lines))
+
+    assert backlog.is_batched(backlog_) is batched
+    facts = Facts(backlog=replace(backlog_, answered=()))
+    (claim,) = (one for one in measured(facts) if one.name == "batches_without_delay")
+    assert claim.value is batched
+
+
+def test_an_anchor_that_cannot_be_told_is_no_difference() -> None:
+    """A batch that is closed while the model is busy waits from the first request on, whatever takes that request."""
+    early = replace(LATE, grew=False)
+    facts = Facts(waits=PLAIN, delayed=early)
+
+    assert timing.took_early(early)
+    assert differences({"delay_anchor": "first-dequeue"}, measured(facts)) == ()
+    assert len(differences({"delay_anchor": "loop-entry"}, measured(facts))) == 1
+    assert len(differences({"delay_anchor": "first-dequeue"}, measured(replace(facts, delayed=LATE)))) == 1
+
+
 def test_a_backlog_that_was_passed_is_not_usable() -> None:
     """Where nothing waits, no later check fills a queue."""
     assert (HELD.usable, replace(HELD, passed=True).usable) == (True, False)
@@ -121,7 +150,13 @@ def test_a_delay(delayed: Delayed, level: str, says: str) -> None:
         (answers.judge_burst(Burst((("r0", EXPIRED),))), "own answer", "wrong", "r0 of 1 requests sent at once ended with"),
         (ending.judge_closing(Closing(settled=True, returned=False)), "close", "wrong", "has not returned after 10 s"),
         (ending.judge_closing(Closing(settled=False, returned=True)), "close", "note", "is never answered"),
-        (ending.judge_closing(Closing(settled=True, returned=True, serves=True)), "close", "note", "still serves"),
+        (ending.judge_closing(Closing(settled=True, returned=True, serves=True)), "close", "note", "do not claim `close`"),
+        (
+            ending.judge_closing(Closing(settled=True, returned=True, serves=True), claimed=True),
+            "close",
+            "note",
+            "still serves after `close`: the rules about `close` judge that",
+        ),
         (ending.judge_residue(Residue(daemons=2)), "left behind", "note", "2 daemon or idle threads"),
         (ending.judge_smallest(Smallest(((1, "no"), (2, "no"), (4, "")))), "smallest batch", "note", "4 (1: no; 2: no)"),
         (ending.judge_smallest(Smallest(((1, "no"),))), "smallest batch", "note", "none could be deployed"),

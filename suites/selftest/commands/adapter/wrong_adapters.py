@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from batchproof.reference_batcher import Batcher
-from batchproof.targets import Kind, Refused, Request, Response, TargetInfo, Unsupported, Witness
+from batchproof.targets import Kind, Refused, Request, Response, TargetError, TargetInfo, Unsupported, Witness
 from batchproof.targets.reference import ReferenceDeployment, ReferenceTarget, _model
 from batchproof.targets.virtual import VirtualTarget
 from batchproof.targets.witness_model import TRITON_CLAIMS, witnessed
@@ -479,6 +479,29 @@ class IgnoresInstances(Right):
 
     def deploy(self, config: Any) -> Any:  # <- here
         return super().deploy(replace(config, instances=1))
+
+
+class BreaksUnasked(Right):
+    """It fails with several instances, which it does not claim."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.info = replace(self.info, claims={**CLAIMS, "instances": False})
+
+    def deploy(self, config: Any) -> Any:
+        if config.instances > 1:
+            raise TargetError("the server ended with status 1; the end of what it printed: Traceback")
+        return super().deploy(config)
+
+
+class _EndsLater(Deployed):
+    """It goes on for a second after `close` has returned, as a server does that is told to end."""
+
+    def close(self) -> None:
+        self.clock.at(self.clock.now_ns() + 1_000 * MS, self.inner.close)
+
+
+EndsLater = adapter(_EndsLater)
 
 
 class IgnoresDelay(Right):
