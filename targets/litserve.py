@@ -18,6 +18,9 @@ CLAIMS = {
     "instances": True,
     "close": True,
     "side_by_side": False,
+    "defaults": True,
+    "default_batch": 1,
+    "default_delay_ms": 0,
 }
 
 
@@ -30,10 +33,17 @@ class LitServeTarget:
 
     def deploy(self, config: BatcherConfig) -> Server:
         """Start a server."""
+        delay_s, timeout_s = config.max_queue_delay_ns / 1e9, config.queue_timeout_ns / 1e9
+        return self._started(config.max_batch_size, delay_s, config.instances, timeout_s)
+
+    def deploy_defaults(self) -> Server:
+        """Start a server with nothing set but its port."""
+        return self._started()
+
+    def _started(self, *asked: float) -> Server:
         port = free_port()
         client = HttpClient(f"http://127.0.0.1:{port}")
-        delay_s, timeout_s = config.max_queue_delay_ns / 1e9, config.queue_timeout_ns / 1e9
         return Server(
-            self._python, SERVER, port, config.max_batch_size, delay_s, config.instances, timeout_s,
+            self._python, SERVER, port, *asked,
             name="LitServe", submit=partial(client.infer, "/predict"), ready=partial(client.ok, "/health"),
         )  # fmt: skip

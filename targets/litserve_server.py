@@ -1,5 +1,7 @@
 """The server's half of the target `litserve`: `litserve_server.py PORT BATCH DELAY_S INSTANCES TIMEOUT_S`.
 
+With nothing but the port, nothing else is set.
+
 It runs where LitServe is installed, and Batchproof need not be.
 """
 
@@ -25,6 +27,14 @@ class WitnessAPI(LitAPI):
         return [[part.tolist() for part in answer] for answer in self.witness.execute([np.array(rows) for rows in x])]
 
 
+class AloneAPI(WitnessAPI):
+    """The same without batches: LitServe hands over one payload at a time."""
+
+    def predict(self, x):
+        """Run one request."""
+        return super().predict([x])[0]
+
+
 class Counting(server.RegularRequestHandler):
     """Counts a request from the moment that it is put into the workers' queue: nothing is awaited before that."""
 
@@ -35,8 +45,12 @@ class Counting(server.RegularRequestHandler):
 
 
 if __name__ == "__main__":
-    port, batch, delay_s, instances, timeout_s = map(float, sys.argv[1:])
+    port, *asked = map(float, sys.argv[1:])
     server.RegularRequestHandler = Counting
-    api = WitnessAPI(int(batch), delay_s, loop=BatchedLoop())
-    lit = LitServer(api, "cpu", workers_per_device=int(instances), timeout=timeout_s or False)
-    lit.run("127.0.0.1", int(port), num_api_servers=1, log_level="error", generate_client_file=False)
+    if asked:
+        batch, delay_s, instances, timeout_s = asked
+        api = WitnessAPI(int(batch), delay_s, loop=BatchedLoop())
+        lit = LitServer(api, "cpu", workers_per_device=int(instances), timeout=timeout_s or False)
+        lit.run("127.0.0.1", int(port), num_api_servers=1, log_level="error", generate_client_file=False)
+    else:
+        LitServer(AloneAPI()).run("127.0.0.1", int(port))

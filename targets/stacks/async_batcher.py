@@ -28,18 +28,18 @@ class Model(AsyncBatcher):  # type: ignore[misc,type-arg,unused-ignore]
 class AsyncBatcherDeployment:
     """One batcher on a loop of its own. A request is counted as queued until its batch is in the model."""
 
-    def __init__(self, config: BatcherConfig) -> None:
-        if config.queue_timeout_ns or config.max_batch_size < 2:
+    def __init__(self, config: BatcherConfig | None = None) -> None:
+        if config and (config.queue_timeout_ns or config.max_batch_size < 2):
             raise Unsupported("queue_timeout" if config.queue_timeout_ns else "smallest_batch")
-        self.folder, self.loop, self.pool = Folder(), Loop(), Pool(config.instances)
+        self.folder, self.loop, self.pool = Folder(), Loop(), Pool(config.instances if config else 1)
         self.witnesses = Witnesses(self.folder.path)
         self.counted = Counted(self.witnesses)
         self.log, self.release, self.queued, self.cancel = self.folder.log, self.folder.release, self.folder.queued, cancel
         self.batcher = self.loop.call(self._made, config)
         self.batcher.execute = self.counted.execute
 
-    def _made(self, config: BatcherConfig) -> Model:
-        return Model(
+    def _made(self, config: BatcherConfig | None) -> Model:
+        return Model() if config is None else Model(
             max_batch_size=config.max_batch_size,
             max_queue_time=config.max_queue_delay_ns / 1e9,
             concurrency=config.instances,
@@ -80,6 +80,7 @@ class AsyncBatcherTarget:
 
     info = TargetInfo("async-batcher", metadata.version("async-batcher"), "async-batcher", claims={
         "delay": True, "delay_anchor": "oldest-enqueue", "smallest_batch": 2, "max_queue_size": True, "instances": True,
-        "close": True})  # fmt: skip
+        "close": True,
+        "defaults": True, "default_delay_ms": 10})  # fmt: skip
     deploys_at_once = 8
-    deploy = AsyncBatcherDeployment
+    deploy = deploy_defaults = AsyncBatcherDeployment

@@ -16,26 +16,38 @@ from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets import Kind, Request, Response, TargetInfo, Unsupported, relay
 from batchproof.targets.kit import Counted, Folder, Loop, Witnesses, cancel
 
-CLAIMS = {"delay": True, "delay_anchor": "loop-entry", "side_by_side": False}  # it never stops looking for requests
+CLAIMS = {
+    "delay": True,
+    "delay_anchor": "loop-entry",
+    "side_by_side": False,  # it never stops looking for requests
+    "defaults": True,
+    "default_batch": 32,
+    "default_delay_ms": 5,
+}
+
+
+def settings(config: BatcherConfig) -> dict[str, Any]:
+    """Return the configuration in batched's words."""
+    asked = {
+        "instances": config.instances > 1,
+        "queue_timeout": config.queue_timeout_ns,
+        "max_queue_size": config.max_queue_size,
+    }
+    if lacking := [name for name, wanted in asked.items() if wanted]:
+        raise Unsupported(lacking[0])
+    return {"batch_size": config.max_batch_size, "timeout_ms": config.max_queue_delay_ns / 1e6}
 
 
 class BatchedDeployment:
     """`@batched.dynamically`, without the call of a caller's thread for each request."""
 
-    def __init__(self, config: BatcherConfig) -> None:
-        asked = {
-            "instances": config.instances > 1,
-            "queue_timeout": config.queue_timeout_ns,
-            "max_queue_size": config.max_queue_size,
-        }
-        if lacking := [name for name, wanted in asked.items() if wanted]:
-            raise Unsupported(lacking[0])
+    def __init__(self, config: BatcherConfig | None = None) -> None:
+        asked = settings(config) if config else {}
         self.folder = Folder()
         self.witnesses = Witnesses(self.folder.path)
         self.counted = Counted(self.witnesses)
         self.log, self.release, self.queued, self.cancel = self.folder.log, self.folder.release, self.folder.queued, cancel
-        settings = {"batch_size": config.max_batch_size, "timeout_ms": config.max_queue_delay_ns / 1e6}
-        self.make(self.counted.execute, settings)
+        self.make(self.counted.execute, asked)
 
     def make(self, model: Any, settings: dict[str, Any]) -> None:
         """Start the thread."""
@@ -94,11 +106,11 @@ class BatchedTarget:
     """The installed batched, on a thread."""
 
     info = TargetInfo("batched", metadata.version("batched"), "batched", claims={**CLAIMS, "close": True})
-    deploy = BatchedDeployment
+    deploy = deploy_defaults = BatchedDeployment
 
 
 class AsyncBatchedTarget:
     """The installed batched, with asyncio."""
 
     info = TargetInfo("batched-aio", metadata.version("batched"), "batched-aio", claims=CLAIMS)
-    deploy = AsyncBatchedDeployment
+    deploy = deploy_defaults = AsyncBatchedDeployment

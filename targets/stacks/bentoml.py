@@ -25,6 +25,8 @@ CLAIMS = {
     "timeout_covers": "request",
     "instances": True,
     "close": True,
+    "defaults": True,
+    "default_batch": 100,
 }
 AN_HOUR_S = 3600.0
 
@@ -47,13 +49,17 @@ class BentoMLTarget:
         """Start a server. The latency that it may have is an hour, so that it refuses nothing while the witness is held."""
         if config.max_batch_size < SMALLEST_BATCH:
             raise Unsupported("smallest_batch")
+        timeout = {"timeout": config.queue_timeout_ns / 1e9 or AN_HOUR_S}
+        batch = {"max_batch_size": config.max_batch_size, "max_latency_ms": int(AN_HOUR_S * 1000)}
+        return self._started({"service": {"workers": config.instances, "traffic": timeout}, "batch": batch})
+
+    def deploy_defaults(self) -> Server:
+        """Start a server with nothing set but its port, and that its API is batchable."""
+        return self._started({})
+
+    def _started(self, asked: dict[str, object]) -> Server:
         port = free_port()
         client = HttpClient(f"http://127.0.0.1:{port}")
-        asked = {
-            "workers": config.instances,
-            "traffic": {"timeout": config.queue_timeout_ns / 1e9 or AN_HOUR_S},
-            "batch": {"max_batch_size": config.max_batch_size, "max_latency_ms": int(AN_HOUR_S * 1000)},
-        }
 
         def submit(request: Request) -> Future[Response]:
             return client.infer("/infer", request, lambda rows: {"rows": rows}, split)

@@ -30,14 +30,14 @@ async def counted(self, name, arguments, options):
 ServiceAppFactory.batch_infer = counted
 
 
-@bentoml.service(workers=ASKED["workers"], traffic=ASKED["traffic"])
+@bentoml.service(**ASKED.get("service", {}))
 class Model:
     """The witness. There is one in each worker process."""
 
     def __init__(self) -> None:
         self.witness = Counted(Witnesses())
 
-    @bentoml.api(batchable=True, **ASKED["batch"])
+    @bentoml.api(batchable=True, **ASKED.get("batch", {}))
     def infer(self, rows: Annotated[np.ndarray, Shape((-1, len(COLUMNS))), DType("int64")]) -> np.ndarray:
         """Run one batch: the rows of all its requests -> echo and info side by side. BentoML calls it on a thread."""
         return np.concatenate(self.witness.execute_rows(np.asarray(rows, dtype=np.int64)), axis=1)

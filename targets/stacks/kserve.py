@@ -30,18 +30,26 @@ from batchproof.targets.kit import (
 
 SERVER = Path(__file__).with_name("kserve_server.py")
 HOW = "python3 -m venv kserve-env && kserve-env/bin/pip install kserve, then --target 'kserve?python=kserve-env/bin/python'"
-CLAIMS = {"batches_without_delay": False, "late_binding": False, "rows": "requests", "close": True}
+CLAIMS = {
+    "batches_without_delay": False,
+    "late_binding": False,
+    "rows": "requests",
+    "close": True,
+    "defaults": True,
+    "default_batch": 1,
+    "default_delay_ms": 0,
+}
 
 
 class KServeDeployment:
     """One server. A request is queued once it is in the server's socket: a running model blocks all of it."""
 
-    def __init__(self, python: Interpreter, config: BatcherConfig) -> None:
+    def __init__(self, python: Interpreter, *instances: int) -> None:
         folder, self._port, self._pool = Folder(), free_port(), Pool(256)
         self.log, self.release, self.queued, self._remove = folder.log, folder.release, folder.queued, folder.remove
         self._sent, ready = Counted(folder.path), V2Http(f"http://127.0.0.1:{self._port}").ready
         self._server = Guarded(
-            python.command(SERVER, self._port, config.instances), name="KServe", grace_s=0, cwd=folder.path,
+            python.command(SERVER, self._port, *instances), name="KServe", grace_s=0, cwd=folder.path,
             env=python.environment(folder.path), ready=lambda: ready("witness"),
         )  # fmt: skip
         self.process_group, self.close = self._server.process_group, partial(self._server.send_signal, signal.SIGINT)
@@ -86,4 +94,8 @@ class KServeTarget:
 
     def deploy(self, config: BatcherConfig) -> KServeDeployment:
         """Start a server. It has no limit on batches and no delay that could be set."""
-        return KServeDeployment(self._python, config)
+        return KServeDeployment(self._python, config.instances)
+
+    def deploy_defaults(self) -> KServeDeployment:
+        """Start a server with nothing set but its port."""
+        return KServeDeployment(self._python)

@@ -1,5 +1,7 @@
 """The server's half of the target `kserve`: `kserve_server.py HTTP_PORT INSTANCES`.
 
+With nothing but the port, nothing else is set. gRPC is off, because its port would be a fixed one.
+
 It runs where KServe's Python SDK is installed, and Batchproof need not be.
 """
 
@@ -28,6 +30,7 @@ class WitnessModel(Model):
 
 
 if __name__ == "__main__":
-    port, workers = map(int, sys.argv[1:])
+    port, *workers = map(int, sys.argv[1:])
     sys.argv = sys.argv[:1]
-    ModelServer(http_port=port, enable_grpc=False, workers=workers).start([WitnessModel("witness")])
+    asked = {"workers": workers[0]} if workers else {}
+    ModelServer(http_port=port, enable_grpc=False, **asked).start([WitnessModel("witness")])

@@ -21,6 +21,9 @@ CLAIMS = {
     "rows": "requests",
     "instances": True,
     "close": True,
+    "defaults": True,
+    "default_batch": 1,
+    "default_delay_ms": 0,
 }
 
 
@@ -37,10 +40,17 @@ class MLServerTarget:
 
     def deploy(self, config: BatcherConfig) -> Server:
         """Start a server, with the witness as its only model."""
+        return self._started(config.max_batch_size, config.max_queue_delay_ns / 1e9, config.instances)
+
+    def deploy_defaults(self) -> Server:
+        """Start a server with nothing set but its ports."""
+        return self._started()
+
+    def _started(self, *asked: float) -> Server:
         http, grpc = free_ports(2)
         client = V2Grpc(f"127.0.0.1:{grpc}") if self._wire == "grpc" else V2Http(f"http://127.0.0.1:{http}")
         return Server(
-            self._python, SERVER, http, grpc, config.max_batch_size, config.max_queue_delay_ns / 1e9, config.instances,
+            self._python, SERVER, http, grpc, *asked,
             name="MLServer", submit=partial(client.infer, "witness"), ready=partial(client.ready, "witness"),
             checks_shapes=True,
         )  # fmt: skip

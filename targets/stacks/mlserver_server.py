@@ -1,5 +1,7 @@
 """The server's half of the target `mlserver`: `mlserver_server.py HTTP_PORT GRPC_PORT BATCH DELAY_S INSTANCES`.
 
+With nothing but the ports, nothing else is set.
+
 It runs where MLServer is installed, and Batchproof need not be.
 """
 
@@ -43,19 +45,19 @@ class Counting(DataPlane):
             return await super().infer(payload, name, version)
 
 
-async def main(http, grpc, batch, delay_s, instances):
-    """Serve until SIGINT."""
-    settings = Settings(
-        host="127.0.0.1", http_port=http, grpc_port=grpc, metrics_endpoint=None, parallel_workers=instances, debug=False
-    )
+async def main(http, grpc, server, batching):
+    """Serve until SIGINT. The metrics have a fixed port unless they are off, and there may be several servers here."""
+    settings = Settings(host="127.0.0.1", http_port=http, grpc_port=grpc, metrics_endpoint=None, **server)
     rows = MetadataTensor(name="IN", datatype="INT64", shape=[-1, len(COLUMNS)])
-    model = ModelSettings(
-        name="witness", implementation="mlserver_server.WitnessModel", inputs=[rows], max_batch_size=batch,
-        max_batch_time=delay_s,
-    )  # fmt: skip
+    model = ModelSettings(name="witness", implementation="mlserver_server.WitnessModel", inputs=[rows], **batching)
     await MLServer(settings).start([model])
 
 
 if __name__ == "__main__":
     sys.modules["mlserver.server"].DataPlane = Counting
-    asyncio.run(main(*map(int, sys.argv[1:4]), float(sys.argv[4]), int(sys.argv[5])))
+    http, grpc, *asked = sys.argv[1:]
+    server, batching = {}, {}
+    if asked:
+        server = {"parallel_workers": int(asked[2]), "debug": False}
+        batching = {"max_batch_size": int(asked[0]), "max_batch_time": float(asked[1])}
+    asyncio.run(main(int(http), int(grpc), server, batching))

@@ -23,6 +23,9 @@ CLAIMS = {
     "max_queue_size": True,
     "instances": True,
     "close": True,
+    "defaults": True,
+    "default_batch": 1,
+    "default_delay_ms": 10,
 }
 HOW = "python3 -m venv env; env/bin/pip install mosec numpy; then name it: --target 'mosec?python=env/bin/python'"
 
@@ -60,16 +63,23 @@ class MosecTarget:
 
     def deploy(self, config: BatcherConfig) -> Server:
         """Start a server. Its delay is whole milliseconds, and 0 is its default of 10 ms."""
+        return self._started(
+            config.max_batch_size, config.max_queue_delay_ns // 1_000_000, config.instances, LOG_LEVEL="error",
+            CAPACITY=config.max_queue_size or CAPACITY, TIMEOUT=config.queue_timeout_ns // 1_000_000 or TIMEOUT_MS,
+        )  # fmt: skip
+
+    def deploy_defaults(self) -> Server:
+        """Start a server with nothing set but its address."""
+        return self._started()
+
+    def _started(self, *asked: int, **variables: object) -> Server:
         port = free_port()
         client = HttpClient(f"http://127.0.0.1:{port}")
-        asked = {
-            "ADDRESS": "127.0.0.1", "PORT": port, "CAPACITY": config.max_queue_size or CAPACITY, "LOG_LEVEL": "error",
-            "TIMEOUT": config.queue_timeout_ns // 1_000_000 or TIMEOUT_MS,
-        }  # fmt: skip
+        variables |= {"ADDRESS": "127.0.0.1", "PORT": port}
         deployed = Server(
-            self._python, SERVER, config.max_batch_size, config.max_queue_delay_ns // 1_000_000, config.instances,
+            self._python, SERVER, *asked,
             submit=partial(client.infer, "/inference"), ready=partial(client.ok, "/metrics"), name="mosec",
-            env={f"MOSEC_{name}": str(value) for name, value in asked.items()},
+            env={f"MOSEC_{name}": str(value) for name, value in variables.items()},
         )  # fmt: skip
         deployed.queued = Waiting(port, deployed._folder.path)  # noqa: SLF001 - the logs tell who is in the model
         return deployed

@@ -1,5 +1,7 @@
 """The server's half of the target `mosec`: `mosec_server.py BATCH DELAY_MS INSTANCES`; the rest is in variables MOSEC_...
 
+Without arguments, nothing is set.
+
 It runs where mosec is installed, and Batchproof need not be.
 """
 
@@ -9,7 +11,7 @@ import numpy as np
 from batchproof_witness import Witnesses
 from mosec import Server, Worker
 
-BATCH, DELAY_MS, INSTANCES = map(int, sys.argv[1:])  # in the workers too
+BATCH, *ASKED = map(int, sys.argv[1:] or [1])  # in the workers too
 
 
 class WitnessWorker(Worker):
@@ -30,6 +32,10 @@ class WitnessWorker(Worker):
 
 if __name__ == "__main__":
     server = Server()
-    day = 24 * 3600  # what a batch may take: it is not asked for, and the default is MOSEC_TIMEOUT
-    server.append_worker(WitnessWorker, num=INSTANCES, max_batch_size=BATCH, max_wait_time=DELAY_MS, timeout=day)
+    if ASKED:
+        delay_ms, instances = ASKED
+        day = 24 * 3600  # what a batch may take: it is not asked for, and the default is MOSEC_TIMEOUT
+        server.append_worker(WitnessWorker, num=instances, max_batch_size=BATCH, max_wait_time=delay_ms, timeout=day)
+    else:
+        server.append_worker(WitnessWorker)
     server.run()

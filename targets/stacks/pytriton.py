@@ -30,6 +30,9 @@ CLAIMS = {
     "max_queue_size": True,
     "timeout_delay": True,
     "timeout_override": True,
+    "defaults": True,
+    "default_batch": 4,
+    "default_delay_ms": 0,
 }
 
 
@@ -80,14 +83,22 @@ class PyTritonTarget:
         """Bind a model with this configuration, and warm it up."""
         if config.inputs or config.outputs or config.response_cache:
             raise Unsupported("response_cache" if config.response_cache else "shapes")
+        return self._bound(config.max_batch_size, settings(config))
+
+    def deploy_defaults(self) -> PyTritonDeployment:
+        """Bind a model with nothing set."""
+        return self._bound(1, {})
+
+    def _bound(self, rows: int, asked: dict[str, Any]) -> PyTritonDeployment:
+        """Bind a model. rows: of the first calls."""
         name, folder = f"witness_{next(self._number)}", Folder()
         try:
-            self._control.post("/bind", {"name": name, "folder": folder.path, **settings(config)}, timeout_s("LOAD_S"))
+            self._control.post("/bind", {"name": name, "folder": folder.path, **asked}, timeout_s("LOAD_S"))
         except HttpError as error:
             raise TargetError(f"PyTriton does not bind the witness: {error}") from None
         deployment = PyTritonDeployment(self._wire, name, folder)
         for number in range(1, WARM_UP + 1):
-            warm = deployment.submit(Request("warm-up", -number, Payload(rows=config.max_batch_size)))
+            warm = deployment.submit(Request("warm-up", -number, Payload(rows=rows)))
             warm.exception(timeout_s("WARM_UP_S"))
         deployment.log()
         return deployment

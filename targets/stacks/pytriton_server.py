@@ -35,15 +35,20 @@ def policy(asked):
     return QueuePolicy(timeout_action=TimeoutAction[asked.pop("timeout_action")], **asked)
 
 
-def bind(triton, name, folder, instances, max_batch_size, default_policy, priority_policies, **batcher):
-    """Bind the witness; PyTriton returns when Triton has loaded it."""
+def config(max_batch_size, default_policy, priority_policies, **batcher):
+    """Return a configuration of PyTriton."""
     levels = {int(level): policy(asked) for level, asked in priority_policies.items()} or None
     dynamic = DynamicBatcher(default_queue_policy=policy(default_policy), priority_queue_policy=levels, **batcher)
+    return {"config": ModelConfig(max_batch_size=max_batch_size, batcher=dynamic)}
+
+
+def bind(triton, name, folder, instances=1, **asked):
+    """Bind the witness, with nothing set if nothing is asked for; PyTriton returns when Triton has loaded it."""
     shapes = {"IN": len(COLUMNS), "OUT": len(COLUMNS), "INFO": len(INFO)}
     tensors = {one: Tensor(name=one, dtype=np.int64, shape=(columns,)) for one, columns in shapes.items()}
     triton.bind(
         model_name=name, infer_func=[witness(folder) for _ in range(instances)], inputs=[tensors["IN"]],
-        outputs=[tensors["OUT"], tensors["INFO"]], config=ModelConfig(max_batch_size=max_batch_size, batcher=dynamic),
+        outputs=[tensors["OUT"], tensors["INFO"]], **(config(**asked) if asked else {}),
     )  # fmt: skip
 
 

@@ -20,6 +20,9 @@ CLAIMS = {
     "instances": True,
     "close": True,
     "cancel": True,
+    "defaults": True,
+    "default_batch": 10,
+    "default_delay_ms": 10,
 }
 DEPLOY_S = 60.0
 
@@ -29,12 +32,15 @@ class RayDeployment:
 
     cancel = staticmethod(cancel)
 
-    def __init__(self, target: "RayTarget", name: str, config: BatcherConfig) -> None:
+    def __init__(self, target: "RayTarget", name: str, config: BatcherConfig | None = None) -> None:
         folder = Folder()
         self.log, self.release, self.queued, self._remove = folder.log, folder.release, folder.queued, folder.remove
         self._target, self._name = target, name
-        size = {"size": config.max_batch_size, "delay_s": config.max_queue_delay_ns / 1e9}
-        target.control.post("/", {"deploy": name, "replicas": config.instances, "folder": folder.path, **size}, DEPLOY_S)
+        asked: dict[str, object] = {"deploy": name, "folder": folder.path}
+        if config:
+            size = {"size": config.max_batch_size, "delay_s": config.max_queue_delay_ns / 1e9}
+            asked |= {"options": {"num_replicas": config.instances, "max_ongoing_requests": 100_000}, **size}
+        target.control.post("/", asked, DEPLOY_S)
 
     def submit(self, request: Request) -> Future[Response]:
         """POST it."""
@@ -70,6 +76,10 @@ class RayTarget:
     def deploy(self, config: BatcherConfig) -> RayDeployment:
         """Run an application."""
         return RayDeployment(self, f"witness-{next(self._names)}", config)
+
+    def deploy_defaults(self) -> RayDeployment:
+        """Run an application with nothing set."""
+        return RayDeployment(self, f"witness-{next(self._names)}")
 
     def close(self) -> None:
         """Kill the cluster, and remove its files."""

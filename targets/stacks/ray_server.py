@@ -17,12 +17,13 @@ from ray import serve
 class Model:
     """The witness. There is one in each replica."""
 
-    def __init__(self, folder, size, delay_s):
+    def __init__(self, folder, size=None, delay_s=None):
         from batchproof_witness import Counted, Witnesses
 
         self.witness = Counted(Witnesses(folder))
-        self.run.set_max_batch_size(size)
-        self.run.set_batch_wait_timeout_s(delay_s)
+        if size is not None:
+            self.run.set_max_batch_size(size)
+            self.run.set_batch_wait_timeout_s(delay_s)
 
     @serve.batch
     async def run(self, requests):
@@ -45,8 +46,8 @@ class Control(BaseHTTPRequestHandler):
         if name := asked.get("delete"):
             serve.delete(name)
         else:
-            name, replicas = asked.pop("deploy"), asked.pop("replicas")
-            app = Model.options(num_replicas=replicas, max_ongoing_requests=100_000).bind(**asked)
+            name, options = asked.pop("deploy"), asked.pop("options", {})
+            app = Model.options(**options).bind(**asked)
             serve.run(app, name=name, route_prefix=f"/{name}")
         self.send_response(204)
         self.end_headers()

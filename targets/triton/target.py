@@ -21,13 +21,23 @@ from urllib.parse import parse_qs, urlsplit
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.deadlines import TooLate, more_time, timeout_s
 from batchproof.targets.kit.malformed import malformed
-from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo, UnknownTarget
+from batchproof.targets.protocol import (
+    Kind,
+    Refused,
+    Request,
+    Response,
+    TargetError,
+    TargetInfo,
+    UnknownTarget,
+    Unsupported,
+)
 from batchproof.targets.triton.wire import GrpcWire, HttpWire, Wire
 from batchproof.targets.witness.probe import VERSION, Payload
 from batchproof.targets.witness_model import TRITON_CLAIMS, witnessed
 
 CONTROL = "batchproof_control"
 WARM_UP = 3  # calls
+NOTHING_SET = {"defaults": True, "default_batch": 1, "default_delay_ms": 0}  # there are no batches until they are asked for
 BASIC = BatcherConfig().facts().keys()
 
 
@@ -76,12 +86,21 @@ class TritonTarget:
             reached,
             contact="https://github.com/triton-inference-server",
             sight="witness",
-            claims={**given, **wire.claims, **({"close": False} if self._serves_witness else {})},
+            claims={**given, **wire.claims, **({"close": False} if self._serves_witness else NOTHING_SET)},
         )
 
-    def deploy(self, config: BatcherConfig, *, again: int = 2) -> TritonDeployment:
-        """Load the witness as a new model, or find the one that the server has for this configuration."""
+    def deploy_defaults(self) -> TritonDeployment:
+        """Load the witness with nothing set but its tensors."""
         if self._serves_witness:
+            raise Unsupported("defaults")
+        return self.deploy(None)
+
+    def deploy(self, config: BatcherConfig | None, *, again: int = 2) -> TritonDeployment:
+        """Load the witness as a new model, or find the one that the server has for this configuration.
+
+        None: with nothing set.
+        """
+        if self._serves_witness and config is not None:
             name = served_name(config)
             if not self._wire.ready(name):
                 raise TargetError(
@@ -89,7 +108,7 @@ class TritonTarget:
                 )
         else:
             name = f"batchproof_{self._run}_{next(self._number)}"
-            self.load(witness_model(config, name).to_proto(), "triton_model.py")
+            self.load(plain_model(name) if config is None else witness_model(config, name).to_proto(), "triton_model.py")
         deployment = TritonDeployment(self._wire, name, folder_of(name), ours=not self._serves_witness)
         try:
             deployment.warm_up()
@@ -171,6 +190,16 @@ def witness_model(config: BatcherConfig, name: str) -> BatcherConfig:
     return witnessed(config, name, witness=folder_of(name))
 
 
+def plain_model(name: str) -> Any:
+    """Return the witness's configuration with what Triton demands, and no more: without batches, rows are a dimension."""
+    proto = witness_model(BatcherConfig(), name).to_proto()
+    for field in ("max_batch_size", "dynamic_batching", "instance_group"):
+        proto.ClearField(field)
+    for tensor in (*proto.input, *proto.output):
+        tensor.dims.insert(0, -1)
+    return proto
+
+
 def witness_sources(source: str) -> dict[str, bytes]:
     """Return the files of a model's version folder: this source as `model.py`, and the probe."""
     witness = files("batchproof.targets.witness")
@@ -228,7 +257,7 @@ class TritonDeployment:
     def warm_up(self) -> None:
         """Make the first calls before any rule does, because they take tens of milliseconds for a Python model."""
         config = self._wire.config(self.name)
-        full = int(config["max_batch_size"])  # leaves at once, whatever the delay
+        full = int(config.get("max_batch_size", 0)) or 1  # leaves at once, whatever the delay
         payload = Payload(rows=full, extra=int(any(spec["name"] == "EXTRA" for spec in config["input"])))
         for number in range(1, WARM_UP + 1):
             try:
