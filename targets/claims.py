@@ -145,7 +145,15 @@ _TABLE = (
         changes="If false, there is one deployment at a time.",
     ),
     # ---------------------------------------------------------------------------------------------------- features
-    Claim("instances", "Several copies of the model run in parallel.", "several instances"),
+    Claim(
+        "instances",
+        "Several copies of the model run in parallel (true), or every batch is executed at once, however many there are, so "
+        "that nothing waits for a busy model (`unlimited`).",
+        "several instances",
+        (*YES_OR_NO, "unlimited"),
+        changes="With `unlimited`, rules that queue requests behind a busy model, or set a number of instances, have no "
+        "meaning.",
+    ),
     Claim("close", "A model can be removed while it is in use.", "removal of a model"),
     Claim("cancel", "A request can be taken back.", "cancellation"),
     Claim("queue_timeout", "A request that waits too long is refused.", "a queue timeout"),
@@ -252,6 +260,8 @@ def _meets(claims: Mapping[str, Any], need: str) -> bool:
     value = value_of(claims, name)
     if name == "batches_without_delay" and value_of(claims, "delay"):
         return True  # there are batches: the rule is driven with a delay
+    if name == "instances" and not wanted:
+        return value is True  # a number of them can be set
     return _text(value) in wanted.split("|") if wanted else value is not False
 
 

@@ -52,6 +52,8 @@ def test_a_claim_has_a_value(claims: dict[str, Any], name: str, value: Any) -> N
         ({}, ["default_delay_ms"], "default_delay_ms", None),
         ({"default_delay_ms": False}, ["default_delay_ms"], "default_delay_ms", None),
         ({"smallest_batch": 2}, ["smallest_batch=1"], "smallest_batch=1", "smallest_batch=1"),
+        ({"instances": True}, ("instances",), None, None),
+        ({"instances": "unlimited"}, ("instances",), "instances", "instances"),
     ],
 )
 def test_a_need_is_met_unmet_or_ruled_out(
