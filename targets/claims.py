@@ -154,6 +154,7 @@ _TABLE = (
         changes="With `unlimited`, rules that queue requests behind a busy model, or set a number of instances, have no "
         "meaning.",
     ),
+    Claim("crowd", "Thousands of requests may be inside at once.", "thousands of requests at once"),
     Claim("close", "A model can be removed while it is in use.", "removal of a model"),
     Claim("cancel", "A request can be taken back.", "cancellation"),
     Claim("queue_timeout", "A request that waits too long is refused.", "a queue timeout"),

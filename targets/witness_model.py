@@ -14,6 +14,7 @@ TRITON_CLAIMS = {
     "delay_anchor": "oldest-enqueue",
     "queue_timeout": True,
     "instances": True,
+    "crowd": True,
     "close": True,
     "config": True,
     "preferred_sizes": True,

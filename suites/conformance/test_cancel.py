@@ -75,3 +75,15 @@ def test_too_late_changes_nothing(drive, judge):
 def test_next_is_not_late(drive, judge):
     """A request that is cancelled during its queue delay does not make the next one late"""
     judge(drive(DELAYED, (Send("gone"), Queued(1), Cancel("gone"), Send("r0", after_ns=150 * MS))))
+
+
+@pytest.mark.rule("DB-CANCEL-010")
+def test_hundreds_leave_nothing(drive, judge):
+    """After hundreds of cancelled requests, every request is still served"""
+    waves = [[f"c{wave}-{i}" for i in range(64)] for wave in range(5)]
+    sends = [[Send(name, after_ns=0 if at else HEARD) for at, name in enumerate(wave)] for wave in waves]
+    gone = [[Cancel(name) for name in wave] for wave in waves]
+    rest = [step for later, before in zip(sends[1:], gone, strict=False) for step in (*later, *before)]
+    left = Send("r0", after_ns=HEARD), *(Send(f"r{i}") for i in range(1, 8))
+
+    judge(drive(FOUR, (*plugged(*sends[0], Queued(64), *rest, *gone[-1]), *left)))

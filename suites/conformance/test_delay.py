@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Script, Send, burst, lone, trickle
+from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Script, Send, arrivals, burst, lone, trickle
 from batchproof.reference_batcher import BatcherConfig
 
 DELAY = 200 * MS
@@ -91,3 +91,15 @@ def test_zero_is_zero(drive, judge):
     groups = ((*(Send(name) for name in group), Answered(group)) for group in names)
 
     judge(drive(BatcherConfig(max_batch_size=5), tuple(step for group in groups for step in group), exact=True))
+
+
+@pytest.mark.rule("DB-DELAY-012")
+def test_company_does_not_end_it(drive, judge, seed):
+    """A batch that is not full does not leave before the queue delay of its oldest request is over"""
+    judge(drive(DELAYED, arrivals(seed(), 40, DELAY // 4, work_ns=10 * MS)))
+
+
+@pytest.mark.rule("DB-DELAY-013")
+def test_ceiling_after_failure(drive, judge):
+    """After a failed batch, too, a lone request is not held longer than the queue delay"""
+    judge(drive(DELAYED, (Send("failed", fail=True), Answered(("failed",)), Send("r0"))))

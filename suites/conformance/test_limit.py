@@ -8,6 +8,7 @@ from batchproof.reference_batcher.config import DELAY, REJECT, QueuePolicy
 
 LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
 ROOMY = BatcherConfig(max_batch_size=4, max_queue_size=64)
+EXPIRING = BatcherConfig(max_batch_size=4, max_queue_size=3, queue_timeout_ns=200 * MS)
 LEVELS = BatcherConfig(max_batch_size=4, max_queue_size=2, priority_levels=2, default_priority_level=2)
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_size=2, max_queue_delay_ns=1000 * MS)
 OWN_POLICY = BatcherConfig(
@@ -86,3 +87,13 @@ def test_level_has_its_policy(drive, judge):
 def test_burst_is_served(drive, judge):
     """A burst that fits within max_queue_size is served as a whole"""
     judge(drive(ROOMY, (Send("first", work_ns=100 * MS), Entered("first"), *burst(32))))
+
+
+@pytest.mark.rule("DB-LIMIT-010")
+def test_expired_leaves_its_place(drive, judge):
+    """The place of an expired request in a limited queue is free again"""
+    late = in_line(*(Send(f"x{i}") for i in range(3)))
+    expired = (*plugged(*late, Send("beyond", after_ns=400 * MS)), Answered(("plug", "x0", "x1", "x2", "beyond")))
+    again = Send("next", hold="next"), Entered("next"), *in_line(*(Send(f"again{i}") for i in range(3))), Release("next")
+
+    judge(drive(EXPIRING, (*expired, *again)))

@@ -5,7 +5,9 @@ import pytest
 from batchproof.fixtures.driving.script import (
     HOUR,
     MS,
+    Answered,
     Close,
+    Closed,
     Entered,
     Malformed,
     Queued,
@@ -76,3 +78,9 @@ def test_close_ends_the_delay(drive, judge):
     judge(drive(PATIENT, (*waiting, Close())))
 
     judge(drive(PATIENT, (*full, *waiting, Close(), Release("gate"))))
+
+
+@pytest.mark.rule("DB-LIVE-008")
+def test_closed_does_not_hang(drive, judge):
+    """A request that comes after the model was closed is answered or refused"""
+    judge(drive(FOUR, (Send("before"), Answered(("before",)), Close(), Closed(), Send("late"))))

@@ -9,6 +9,7 @@ EIGHT = BatcherConfig(max_batch_size=8)
 SIXTEEN = BatcherConfig(max_batch_size=16)
 THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
 WITH_TIMEOUT = BatcherConfig(max_batch_size=4, instances=3, queue_timeout_ns=200 * MS)
+WIDE = BatcherConfig(max_batch_size=128)
 DEEP = gated(*(Send(f"r{i}") for i in range(48)))
 
 
@@ -75,3 +76,18 @@ def test_instances_after_expiry(drive, judge):
     history = (*held("p"), *late, Send("fresh", after_ns=400 * MS), *let_go("p"), settled)
 
     judge(drive(WITH_TIMEOUT, (*history, *fills_all())))
+
+
+@pytest.mark.rule("DB-SCALE-008")
+def test_lone_thousand(drive, judge):
+    """Each of more than a thousand lone requests is answered"""
+    judge(drive(EIGHT, tuple(step for i in range(1200) for step in (Send(f"r{i}"), Answered((f"r{i}",))))))
+
+
+@pytest.mark.rule("DB-SCALE-009")
+def test_two_thousand_at_once(drive, judge):
+    """Two thousand requests that wait at once are all answered, each with its own result"""
+    names = [f"r{i}" for i in range(2000)]
+    answered = (Answered(tuple(names[first : first + 100])) for first in range(0, 2000, 100))  # slow is not wrong
+
+    judge(drive(WIDE, (*gated(*map(Send, names), in_order=False), *answered)))

@@ -28,8 +28,7 @@ def named(stranger: Stranger) -> tuple[str, ...]:
     """Return the rules to judge it by: those that name it, or for a right one those that name any fault of its style."""
     if NIGHTLY:
         return ()
-    style = stranger.batcher.__module__
-    return stranger.kills or tuple(sorted({rule for one in KILLED if one.batcher.__module__ == style for rule in one.kills}))
+    return stranger.kills or tuple(sorted({rule for one in KILLED if one.style == stranger.style for rule in one.kills}))
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from batchproof.targets import Kind, Request, Response, TargetInfo, Witness, rel
 from batchproof.targets.kit import Counted, Folder, Guarded, HttpClient, cancel, free_port
 
 KINDS = {TooLarge: Kind.INVALID, QueueFull: Kind.FULL, TooLate: Kind.EXPIRED, Stopped: Kind.CLOSED}
-EVERYBODY = {"delay": True, "instances": True}
+EVERYBODY = {"delay": True, "instances": True, "crowd": True}
 OLDEST = {**EVERYBODY, "delay_anchor": "oldest-enqueue"}
 FULL = {**OLDEST, "rows": True, "queue_timeout": True, "max_queue_size": True, "cancel": True}
 CLAIMS = {
@@ -28,7 +28,7 @@ CLAIMS = {
     "loop": {**OLDEST, "cancel": True, "close": True},
     "collector": {**EVERYBODY, "delay_anchor": "first-dequeue", "max_queue_size": True},
     "pool": {**EVERYBODY, "delay_anchor": "first-dequeue", "close": True, "queue": "each-instance"},
-    "server": FULL,
+    "server": {**FULL, "crowd": False},
 }
 
 
@@ -124,7 +124,7 @@ class StrangerTarget:
 
     def __init__(self, stranger: Stranger) -> None:
         self.batcher = stranger.batcher
-        self.style = stranger.batcher.__module__.rpartition(".")[2]
+        self.style = stranger.style
         self.info = TargetInfo(stranger.name, "1.0", f"{__name__}:{stranger.name}", claims=self.claims())
 
     def claims(self) -> dict[str, Any]:

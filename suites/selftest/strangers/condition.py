@@ -46,7 +46,7 @@ class ConditionBatcher:
             else:
                 self.waiting.append(job)
                 self.arrived(job)
-                self.changed.notify_all()
+                self.tell()
         return job.future
 
     def refusal(self, job: Job) -> Exception | None:
@@ -60,6 +60,10 @@ class ConditionBatcher:
 
     def arrived(self, job: Job) -> None:
         """Note a request that has just been queued."""
+
+    def tell(self) -> None:
+        """Wake the instances up: a request has been queued."""
+        self.changed.notify_all()
 
     def cancel(self, future: Future[Any]) -> None:
         with self.changed:

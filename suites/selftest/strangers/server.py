@@ -5,6 +5,7 @@
 `Service` is right. Each class after it is wrong in one way, which its docstring says.
 """
 
+import itertools
 import json
 import select
 import socket
@@ -91,6 +92,23 @@ class BusyWhenBurst(Service):
             return super().infer(body, connection)
         finally:
             self.slots.release()
+
+
+class FuturesKept(Service):
+    """A request is noted in a map, and taken out of it when it succeeds: each one that fails stays there with all it has."""
+
+    def __init__(self, folder: str, settings: dict[str, Any]) -> None:
+        super().__init__(folder, settings)
+        self.numbers = itertools.count()
+        self.pending: dict[int, Any] = {}
+
+    def infer(self, body: Any, connection: socket.socket) -> tuple[int, Any]:
+        number = next(self.numbers)
+        self.pending[number] = body
+        status, answer = super().infer(body, connection)
+        if status == 200:
+            del self.pending[number]
+        return status, answer
 
 
 class TimeoutWhileRunning(Service):

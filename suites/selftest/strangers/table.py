@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from batchproof.suites.selftest.strangers import collector, condition, loop, pool, server
+from batchproof.suites.selftest.strangers import collector, condition, loop, pool, scale, server
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,11 @@ class Stranger:
     kills: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
 
+    @property
+    def style(self) -> str:
+        """The module of the right batcher that this one is a variation of."""
+        return self.batcher.__mro__[-2].__module__.rpartition(".")[2]
+
 
 GITHUB = "https://github.com/"
 ALSO = {  # what else these break: looked at one by one
@@ -28,7 +33,11 @@ ALSO = {  # what else these break: looked at one by one
     "ticker": ("DB-LAW-005",),  # a tick that finds the model busy is followed by one that comes too late
     "alone-after-pause": ("DB-DELAY-003",),  # whoever comes after it waits for another hour
     "looks-on-arrival": ("DB-DELAY-001", "DB-LAW-004", "DB-LAW-005"),  # whoever comes next takes it along, or nobody comes
-    "settings-ignored": ("DB-SIZE-002", "DB-DELAY-007", "DB-ORDER-001", "DB-LIVE-001", "DB-LIVE-003", "DB-LIMIT-001"),  # 5 s
+    "accepts-after-stop": ("DB-LIVE-007",),  # what is on its way when it is closed comes after that
+    "busy-when-burst": ("DB-LIMIT-009", "DB-SCALE-003"),  # bursts of twelve and of 32
+    "settings-ignored": (
+        "DB-SIZE-001", "DB-SIZE-002", "DB-DELAY-007", "DB-ORDER-001", "DB-LIVE-001", "DB-LIVE-003", "DB-LIMIT-001",
+    ),  # batches of up to 32, after 5 s
 }
 
 
@@ -61,7 +70,7 @@ FAULTY = (
     _faulty("stale-tail", condition.StaleTail, "triton-inference-server/server/issues/2393",
             "each request gets its own result, also in a smaller batch after a full one", "DB-RESULT-001"),
     _faulty("time-adds-up", condition.TimeAddsUp, "SeldonIO/MLServer/issues/1936",
-            "a batch that is not full stays open for the whole delay, however many requests arrive in it"),
+            "a batch that is not full stays open for the whole delay, however many requests arrive in it", "DB-DELAY-012"),
     _faulty("close-forgets", condition.CloseForgets, "tkowalcz/tjahzi/pull/182",
             "requests that were accepted are answered or refused when the batcher is closed", "DB-LIVE-004"),
     _faulty("limit-wears-off", condition.LimitWearsOff, "logstash-plugins/logstash-input-http/pull/73",
@@ -94,7 +103,7 @@ FAULTY = (
     _faulty("one-too-many", loop.OneTooMany, "Lightning-AI/LitServe/pull/23",
             "no batch has more requests than the limit", "DB-SIZE-001"),
     _faulty("accepts-after-stop", loop.AcceptsAfterStop, "hussein-awala/async-batcher/pull/9",
-            "a request that comes after the batcher was closed is refused, and does not hang"),
+            "a request that comes after the batcher was closed is refused, and does not hang", "DB-LIVE-008"),
     _faulty("error-stays", loop.ErrorStays, "typedef-ai/fenic/pull/384",
             "a failed batch does not fail the next one", "DB-FAIL-002"),
     _faulty("looks-on-arrival", loop.LooksOnArrival, "urbanairship/datacube/issues/45",
@@ -113,7 +122,7 @@ FAULTY = (
     _faulty("settings-ignored", collector.SettingsIgnored, "kserve/kserve/issues/1666",
             "the configured size and delay are in force", "DB-DELAY-002"),
     _faulty("first-gets-all", collector.FirstGetsAll, "SeldonIO/MLServer/issues/1306",
-            "each request gets its own result, whatever the size of its batch", "DB-RESULT-001"),
+            "each request gets its own result, whatever the size of its batch", "DB-RESULT-001", "DB-RESULT-003"),
     _faulty("capped-batch", collector.CappedBatch, "pytorch/serve/issues/623",
             "a backlog leaves in full batches, also of 16 or more", "DB-SCALE-001"),
     _faulty("takes-all-when-deep", collector.TakesAllWhenDeep, "FooBarWidget/work_batcher/issues/1",
@@ -136,5 +145,30 @@ FAULTY = (
             "a burst is served where no limit is configured", "DB-LAW-004"),
     _faulty("timeout-while-running", server.TimeoutWhileRunning, "Lightning-AI/LitServe/pull/63",
             "the queue timeout does not end what is in the model already", "DB-TIMEOUT-013"),
+    # Scale: in all styles
+    _faulty("slots-leak", scale.SlotsLeak, "vitessio/vitess/pull/2599",
+            "hundreds of cancelled requests do not use the batcher up", "DB-CANCEL-010"),
+    _faulty("rescans-queue", scale.RescansQueue, "vllm-project/vllm-omni/pull/1613",
+            "a request costs as much in a queue of thousands as in a queue of ten"),
+    _faulty("small-ones-first", scale.SmallOnesFirst, "ngageoint/scale/issues/172",
+            "a large request is served in its turn, also while small ones keep coming", "DB-ORDER-007"),
+    _faulty("thousandth-not-woken", scale.ThousandthNotWoken, "ChilliCream/graphql-platform/issues/10051",
+            "each of thousands of lone requests is answered, without another one having to come", "DB-SCALE-008"),
+    _faulty("timeouts-keep-places", scale.TimeoutsKeepPlaces, "scylladb/java-driver/issues/1013",
+            "a request that waited too long frees its place in a limited queue", "DB-LIMIT-010"),
+    _faulty("numbers-wrap", scale.NumbersWrap, "bloomberg/blazingmq/pull/1715",
+            "each request gets its own result, also with thousands of them inside", "DB-SCALE-009"),
+    _faulty("timer-dies", scale.TimerDies, "camunda/camunda/issues/3003",
+            "a batch leaves when its delay is over, also after a batch that failed", "DB-DELAY-013"),
+    _faulty("waiters-fill-pool", scale.WaitersFillPool, "samply/blaze/issues/2584",
+            "thousands of requests that wait at once do not stop the model", "DB-SCALE-009"),
+    _faulty("bytes-dropped", scale.BytesDropped, "open-telemetry/opentelemetry-collector/pull/14589",
+            "a full batch of a hundred requests answers them all, whatever their bytes", "DB-SCALE-009"),
+    _faulty("lock-over-model", scale.LockOverModel, "elastic/elasticsearch/pull/80074",
+            "instances execute at the same time", "DB-LIVE-003"),
+    _faulty("swapped-when-together", scale.SwappedWhenTogether, "ruxailab/eye-tracker-api/pull/84",
+            "each request gets its own result, also when two batches end at the same moment", "DB-SCALE-005"),
+    _faulty("futures-kept", server.FuturesKept, "apache/rocketmq-a2a/issues/40",
+            "the memory of a batcher does not grow with the requests that it has answered or refused"),
 )
 STRANGERS = {stranger.name: stranger for stranger in (*RIGHT, *FAULTY)}
