@@ -34,6 +34,7 @@ BUILT_IN = {
     "mosec": "batchproof.targets.stacks.mosec:MosecTarget",
     "pytriton": "batchproof.targets.stacks.pytriton:PyTritonTarget",
     "ray": "batchproof.targets.stacks.ray:RayTarget",
+    "torchserve": "batchproof.targets.stacks.torchserve:TorchServeTarget",
 }
 EXTRAS = {  # the extra that brings a module
     "torch": "reference", "pytriton": "triton", "litserve": "litserve", "async_batcher": "peers", "batched": "peers",

@@ -21,6 +21,7 @@ STACKS = {
     "Mosec": "targets/stacks/mosec",
     "PyTriton": "targets/stacks/pytriton",
     "Ray Serve": "targets/stacks/ray",
+    "TorchServe": "targets/stacks/torchserve",
 }
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from urllib import request as http
 
 from batchproof.reference_batcher import BatcherConfig
-from batchproof.targets import TargetInfo, read_log
+from batchproof.targets import Request, Response, TargetInfo, read_log
 from batchproof.targets.kit import HttpClient, Interpreter, Server, free_port
 
 SERVER = Path(__file__).with_name("mosec_server.py")
@@ -31,12 +32,16 @@ HOW = "python3 -m venv env; env/bin/pip install mosec numpy; then name it: --tar
 
 
 class Waiting:
-    """Counts who waits: the tasks that mosec says remain, less those that the witnesses' logs say are in the model."""
+    """Counts who waits: the tasks that mosec says remain, less those that the witnesses' logs say are in the model.
 
-    def __init__(self, port: int, folder: str) -> None:
+    A task that is refused while it is in the model no longer remains, so it is not taken off twice.
+    """
+
+    def __init__(self, port: int, folder: str, settled: set[int]) -> None:
         self._metrics, self._folder = f"http://127.0.0.1:{port}/metrics", folder
         self._cursors: dict[str, int] = {}
-        self._inside: dict[tuple[object, object], int] = {}
+        self._inside: dict[tuple[object, object], set[int]] = {}
+        self._settled = settled
 
     def __call__(self) -> int:
         """Return how many requests wait."""
@@ -44,12 +49,13 @@ class Waiting:
         for line in lines:
             batch = line["instance"], line["batch"]
             if "serials" in line:
-                self._inside[batch] = len(line["serials"])
+                self._inside[batch] = set(line["serials"])
             else:
                 self._inside.pop(batch, None)
         with OPEN(self._metrics) as reply:
             gauges = [one.split() for one in reply.read().decode().splitlines() if "remaining_task" in one and one[0] != "#"]
-        return max(0, sum(int(float(value)) for _, value in gauges) - sum(self._inside.values()))
+        inside = set().union(*self._inside.values()) - self._settled
+        return max(0, sum(int(float(value)) for _, value in gauges) - len(inside))
 
 
 class MosecTarget:
@@ -73,13 +79,19 @@ class MosecTarget:
         return self._started()
 
     def _started(self, *asked: int, **variables: object) -> Server:
-        port = free_port()
+        port, settled = free_port(), set[int]()
         client = HttpClient(f"http://127.0.0.1:{port}")
+
+        def submit(request: Request) -> Future[Response]:
+            answer = client.infer("/inference", request)
+            answer.add_done_callback(lambda _: settled.add(request.serial))
+            return answer
+
         variables |= {"ADDRESS": "127.0.0.1", "PORT": port}
         deployed = Server(
             self._python, SERVER, *asked,
-            submit=partial(client.infer, "/inference"), ready=partial(client.ok, "/metrics"), name="mosec",
+            submit=submit, ready=partial(client.ok, "/metrics"), name="mosec",
             env={f"MOSEC_{name}": str(value) for name, value in variables.items()},
         )  # fmt: skip
-        deployed.queued = Waiting(port, deployed._folder.path)  # noqa: SLF001 - the logs tell who is in the model
+        deployed.queued = Waiting(port, deployed._folder.path, settled)  # noqa: SLF001 - the logs tell who is in the model
         return deployed
