@@ -8,11 +8,23 @@ from typing import Annotated
 import typer
 
 from batchproof.cli import app
-from batchproof.cli.options import TARGETS, Awake, Combinations, Image, Patience, Seed, Target, end, misuse, with_image
+from batchproof.cli.options import (
+    TARGETS,
+    Awake,
+    Combinations,
+    Image,
+    NamesTargets,
+    Patience,
+    Seed,
+    Target,
+    end,
+    misuse,
+    with_image,
+)
 from batchproof.exit_status import help_text
 
 
-@app.command(epilog=help_text("check"))
+@app.command(cls=NamesTargets, epilog=help_text("check"))
 def check(
     target: Target = "reference",
     profile: Annotated[str, typer.Option(help="Judge only the rules of this profile (CORE, TRITON-DB, ...).")] = "",
@@ -44,7 +56,7 @@ def check(
     end(judge(CheckOptions(with_image(target, image), profile, ",".join(rules or ()), claims, known, *how, report, verbose)))
 
 
-@app.command(epilog=help_text("diff"))
+@app.command(cls=NamesTargets, epilog=help_text("diff"))
 def diff(
     target: Annotated[list[str], typer.Option(help=f"Give it twice. There are {TARGETS}.")],
     script: Annotated[Path | None, typer.Option(help='A case as JSON: {"config": ..., "script": [...]}.')] = None,

@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from batchproof.cli import app
-from batchproof.cli.options import Awake, Image, Seed, Target, end, with_image
+from batchproof.cli.options import Awake, Image, NamesTargets, Seed, Target, end, with_image
 from batchproof.commands.lab import lab
 from batchproof.exit_status import help_text
 
 app.add_typer(lab, name="lab")
 
 
-@app.command(epilog=help_text("bench"))
+@app.command(cls=NamesTargets, epilog=help_text("bench"))
 def bench(
     target: Target = "reference",
     quick: Annotated[bool, typer.Option("--quick", help="Short runs: under 2 minutes for one model.")] = False,
@@ -37,7 +37,7 @@ def bench(
     end(measure(Options(with_image(target, image), *asked)))
 
 
-@app.command(epilog=help_text("tune"))
+@app.command(cls=NamesTargets, epilog=help_text("tune"))
 def tune(
     target: Target = "reference",
     slo_p99_ms: Annotated[float, typer.Option(help="The p99 that users are promised.")] = 100.0,

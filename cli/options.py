@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 from urllib.parse import quote
 
 import typer
+from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from batchproof.exit_status import ExitStatus, refuse
 
@@ -68,11 +69,22 @@ def _keep_awake(context: typer.Context, asked: bool) -> bool:
     return asked
 
 
-# The same words as `targets.names.BUILT_IN` and `FORMS`, which would be slow to import here.
-TARGETS = (
-    "reference, virtual, null, triton, triton-docker, litserve, async-batcher, batched, batched-aio, bentoml, kserve, "
-    "mlserver, mosec, pytriton, ray, grpc://host:port, http://host:port, mutant:NAME, stdio:COMMAND, module:attribute"
-)
+TARGETS = "TARGETS"  # in a help text: stands for the names and forms in `targets.names`, which would be slow to import here
+
+
+class NamesTargets(TyperCommand):
+    """A command whose help names the targets that there are."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Put the names in, for whoever asks for help."""
+        from batchproof.commands.targets import words
+
+        for parameter in self.params:
+            if isinstance(parameter, TyperArgument | TyperOption) and parameter.help:
+                parameter.help = parameter.help.replace(TARGETS, words())
+        super().format_help(ctx, formatter)
+
+
 Target = Annotated[
     str, typer.Option(help=f"What is judged: {TARGETS}. Options of a target: NAME?python=/path/to/python (docs/stacks/).")
 ]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from batchproof.cli import app
-from batchproof.cli.options import TARGETS, Base, end, misuse
+from batchproof.cli.options import TARGETS, Base, NamesTargets, end, misuse
 from batchproof.exit_status import help_text
 
 news = typer.Typer(no_args_is_help=True, help="Write the skeleton of a rule or an adapter: see CONTRIBUTING.md.")
@@ -82,7 +82,7 @@ def _adapters() -> None:
     """Keep `check` a command of its own."""
 
 
-@adapters.command("check", epilog=help_text("adapter"))
+@adapters.command("check", cls=NamesTargets, epilog=help_text("adapter"))
 def check_adapter(
     target: Annotated[str, typer.Argument(help=f"The adapter, or any other target: {TARGETS}.")],
     claims: Annotated[Path | None, typer.Option(help="Write the measured claims to this file.")] = None,

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from batchproof import __version__
-from batchproof.cli.options import TARGETS
 from batchproof.fixtures.judging.catalogue import profiles, rules
 from batchproof.fixtures.judging.declarations import DeclarationError, known_issues, with_claims
 from batchproof.reports import read
@@ -259,8 +258,7 @@ def test_help_names_every_target(capfd: pytest.CaptureFixture[str], command: tup
     status, out, _ = invoke(capfd, *command, "--help")
 
     assert status == 0
-    assert ", ".join((*BUILT_IN, *FORMS)) == TARGETS
-    assert TARGETS.replace(" ", "") in "".join(out.split())
+    assert ",".join((*BUILT_IN, *FORMS)) in "".join(out.split())
 
 
 def test_the_matrix_of_some_rules(capfd: pytest.CaptureFixture[str]) -> None:
