@@ -33,7 +33,7 @@ class Honest:
     def __init__(self) -> None:
         self._inner = VirtualTarget(self.mutant)
         name = type(self).__name__
-        claims: ClassVar[dict[str, Any]] = {**self._inner.info.claims, "torch": False, **self.claims}
+        claims: ClassVar[dict[str, Any]] = {**self._inner.info.claims, "torch": False, "defaults": False, **self.claims}
         self.info = TargetInfo(name, "1.5", f"{__name__}:{name}", sight="virtual", claims=claims)
 
     def deploy(self, config: Any) -> Any:
