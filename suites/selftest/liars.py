@@ -40,6 +40,10 @@ class Honest:
         """Serve the witness, with the lie around it."""
         return type(self).lie(self._inner.deploy(config))
 
+    def deploy_defaults(self) -> Any:
+        """Serve the witness with nothing set, with the lie around it."""
+        return type(self).lie(self._inner.deploy_defaults())
+
 
 class _Changed:
     """A deployment that passes every answer through `change`."""
