@@ -8,7 +8,7 @@ from batchproof.reference_batcher.config import DELAY, REJECT, QueuePolicy
 
 LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
 ROOMY = BatcherConfig(max_batch_size=4, max_queue_size=64)
-EXPIRING = BatcherConfig(max_batch_size=4, max_queue_size=3, queue_timeout_ns=200 * MS)
+EXPIRING = BatcherConfig(max_batch_size=4, max_queue_size=3, queue_timeout_ns=600 * MS)
 LEVELS = BatcherConfig(max_batch_size=4, max_queue_size=2, priority_levels=2, default_priority_level=2)
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_size=2, max_queue_delay_ns=1000 * MS)
 OWN_POLICY = BatcherConfig(
@@ -93,7 +93,7 @@ def test_burst_is_served(drive, judge):
 def test_expired_leaves_its_place(drive, judge):
     """The place of an expired request in a limited queue is free again"""
     late = in_line(*(Send(f"x{i}") for i in range(3)))
-    expired = (*plugged(*late, Send("beyond", after_ns=400 * MS)), Answered(("plug", "x0", "x1", "x2", "beyond")))
+    expired = (*plugged(*late, Send("beyond", after_ns=1200 * MS)), Answered(("plug", "x0", "x1", "x2", "beyond")))
     again = Send("next", hold="next"), Entered("next"), *in_line(*(Send(f"again{i}") for i in range(3))), Release("next")
 
     judge(drive(EXPIRING, (*expired, *again)))

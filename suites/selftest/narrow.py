@@ -100,7 +100,7 @@ class ZeroMeansDefault(Narrow):
     """A configured delay of 0 is its default, 100 ms."""
 
     mutant = "zero-is-default"
-    claims: ClassVar[dict[str, Any]] = {"zero_delay": "default", "smallest_delay_ms": 1}
+    claims: ClassVar[dict[str, Any]] = {"zero_delay": "default", "smallest_delay_ms": 1, "default_delay_ms": 100}
 
 
 class BatchesWithDelay(Narrow):
@@ -257,7 +257,7 @@ class TimesRequests(Narrow):
 
 
 class ClosesEarly(Narrow):
-    """A request that finds its model busy, and no other waiting, leaves alone: its batch is closed at once."""
+    """A batch is closed when its delay is over, although its model is busy: who comes later does not join it."""
 
     claims: ClassVar[dict[str, Any]] = {"late_binding": False}
 
@@ -265,19 +265,14 @@ class ClosesEarly(Narrow):
         """Serve with another answer to how much of the head of the queue leaves."""
         deployment = super().deploy(config)
         core = deployment._batcher._service.core
-        enqueue, departure = core.enqueue, core._departure
-        closed: set[int] = set()
-
-        def enqueued(entry: Any) -> Any:
-            refused = enqueue(entry)
-            if refused is None and not core.free and core.waiting == 1:
-                closed.add(id(entry))
-            return refused
+        departure = core._departure
 
         def leaving(head: Any, now_ns: int) -> Any:
-            return (1, now_ns) if id(head.batch[0]) in closed else departure(head, now_ns)
+            count, due_ns = departure(head, now_ns)
+            closed_ns = head.batch[0].queued_ns + config.max_queue_delay_ns
+            return min(count, sum(entry.queued_ns <= closed_ns for entry in head.batch)), due_ns
 
-        core.enqueue, core._departure = enqueued, leaving
+        core._departure = leaving
         return deployment
 
 

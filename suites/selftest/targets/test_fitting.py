@@ -36,6 +36,8 @@ STAGED = {"delay": True, "late_binding": False}
         ({**STAGED, "batches_without_delay": False}, 0, (4, 0), (4, 0)),
         ({**STAGED, "batches_without_delay": False}, 200, (4, 50), (4, 50)),
         ({**STAGED, "zero_delay": "default"}, 200, (4, 0), (4, 200)),
+        (STAGED, 200, (4, 0), (4, 200)),
+        (STAGED, 0, (4, 0), (4, 0)),
     ],
 )
 def test_the_smallest_value_is_deployed(
