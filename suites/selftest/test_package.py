@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -68,6 +69,29 @@ def test_the_wheel_is_found_by_pytest_and_by_the_shell(wheel: zipfile.ZipFile) -
     assert "batchproof = batchproof.cli:main" in points
     assert "batchproof = batchproof.fixtures.plugin" in points
     assert names == ["batchproof"]
+
+
+@pytest.mark.parametrize("command", ["check", "pytest"])
+def test_an_environment_may_lie_inside_a_checkout(wheel: zipfile.ZipFile, tmp_path: Path, command: str) -> None:
+    """A checkout is called `batchproof`, as the package is; what is installed below it judges all the same."""
+    checkout, installed = tmp_path / "batchproof", tmp_path / "batchproof" / ".venv" / "packages"
+    checkout.mkdir()
+    for name in ("__init__.py", "conftest.py"):
+        shutil.copy(ROOT / name, checkout)
+    wheel.extractall(installed)
+    report = str(tmp_path / "report")
+    asked = {
+        "check": ["batchproof", "check", "--target", "virtual", "--rules", "DB-SIZE-001", "--report", report],
+        "pytest": ["pytest", "-p", "batchproof.fixtures.plugin", "-p", "no:cacheprovider", "--pyargs", "batchproof.suites",
+                   "--target", "virtual", "--bp-rules=DB-SIZE-001", "--bp-report", report],
+    }  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(installed), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+    ran = subprocess.run(
+        [sys.executable, "-m", *asked[command]], cwd=checkout, env=environment, capture_output=True, timeout=90, check=False
+    )
+
+    assert (ran.returncode, (tmp_path / "report" / "summary.md").is_file()) == (0, True), ran.stdout + ran.stderr
 
 
 def test_every_folder_is_listed() -> None:
