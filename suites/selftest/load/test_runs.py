@@ -170,7 +170,7 @@ def test_a_loop_sends_no_more_once_stopped():
 
 
 def test_a_run_on_the_host_s_clock():
-    before = (sys.getswitchinterval(), gc.isenabled(), gc.get_freeze_count())
+    before = (sys.getswitchinterval(), gc.isenabled(), gc.get_freeze_count() > 0)
     seen = []
 
     def submit(number: int) -> Future[int]:
@@ -180,7 +180,7 @@ def test_a_run_on_the_host_s_clock():
     schedule = poisson(1000, 0.5, 5)
     run = open_loop(submit, HostClock(), schedule, wait_ns=10 * S)
     assert {(round(interval_s * 1e6), collects) for interval_s, collects in seen} == {(100, False)}
-    assert (sys.getswitchinterval(), gc.isenabled(), gc.get_freeze_count()) == before
+    assert (sys.getswitchinterval(), gc.isenabled(), gc.get_freeze_count() > 0) == before
     assert run.samples.outcomes() == {"answered": schedule.count}
     assert (run.samples.lag_ns >= 0).all()
     assert (run.samples.done_ns >= run.samples.sent_ns).all()
