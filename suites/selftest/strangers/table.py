@@ -167,7 +167,7 @@ FAULTY = (
     _faulty("lock-over-model", scale.LockOverModel, "elastic/elasticsearch/pull/80074",
             "instances execute at the same time", "DB-LIVE-003"),
     _faulty("swapped-when-together", scale.SwappedWhenTogether, "ruxailab/eye-tracker-api/pull/84",
-            "each request gets its own result, also when two batches end at the same moment", "DB-SCALE-005"),
+            "each request gets its own result, also when two batches end at the same moment"),
     _faulty("futures-kept", server.FuturesKept, "apache/rocketmq-a2a/issues/40",
             "the memory of a batcher does not grow with the requests that it has answered or refused"),
 )
