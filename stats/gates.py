@@ -110,6 +110,15 @@ def mean_ratio(ratios: Sequence[float], asked: Range, confidence: float = CONFID
     return conclude(intervals.geometric_mean(ratios, confidence), asked, stalled)
 
 
+def mean_share(shares: Sequence[float], asked: Range, confidence: float = CONFIDENCE, stalled: float = 0.0) -> Conclusion:
+    """Judge shares of a whole, alike and independent, by their arithmetic mean (Student t); 0 is a share, too.
+
+    False alarms: 1 % on either side, exactly so for normal noise. Power: 4 shares of 10 % noise at half the edge are
+    decided in 98 of 100 runs.
+    """
+    return conclude(intervals.mean(shares, confidence), asked, stalled)
+
+
 def median_ratio(ratios: Sequence[float], asked: Range, confidence: float = CONFIDENCE) -> Conclusion:
     """Judge paired ratios by their median: a sign test, for which the noise may have any distribution.
 

@@ -52,6 +52,11 @@ def few(rng: Generator, off: float) -> Conclusion:
     return gates.mean_ratio(pairs(rng, GATE * off, 4, 0.3), at_least(GATE))
 
 
+def shares(rng: Generator, off: float) -> Conclusion:
+    """4 shares, 10 % noise."""
+    return gates.mean_share(rng.normal(0.8 * off, 0.08, 4).tolist(), at_least(0.8))
+
+
 def middle(rng: Generator, off: float) -> Conclusion:
     """20 pairs, 5 % noise."""
     return gates.median_ratio(pairs(rng, GATE * off, 20, 0.05), at_least(GATE))
@@ -76,8 +81,8 @@ def decline(rng: Generator, off: float) -> Conclusion:
 
 @pytest.mark.parametrize(
     ("run", "alarms"),
-    [(mean, HUNDREDTH), (mean_at_most, HUNDREDTH), (few, HUNDREDTH), (decline, HUNDREDTH), (middle, RARELY),
-     (outliers, RARELY), (unpaired, RARELY)],
+    [(mean, HUNDREDTH), (mean_at_most, HUNDREDTH), (few, HUNDREDTH), (shares, HUNDREDTH), (decline, HUNDREDTH),
+     (middle, RARELY), (outliers, RARELY), (unpaired, RARELY)],
 )
 def test_one_false_alarm_in_a_hundred(run: Callable[[Generator, float], Conclusion], alarms: tuple[float, float]) -> None:
     """A true figure at the edge becomes PASS, and FAIL, as often as the gate says, and no gate is much too careful."""
@@ -92,7 +97,8 @@ def test_one_false_alarm_in_a_hundred(run: Callable[[Generator, float], Conclusi
 @pytest.mark.parametrize(
     ("run", "off", "answer"),
     [(mean, 1.1, PASS), (mean, 0.9, FAIL), (mean_at_most, 1.1, PASS), (middle, 1.1, PASS), (middle, 0.9, FAIL),
-     (unpaired, 1.3, PASS), (unpaired, 1 / 1.3, FAIL), (decline, 1.25, PASS), (decline, 0.8, FAIL)],
+     (unpaired, 1.3, PASS), (unpaired, 1 / 1.3, FAIL), (shares, 0.5, FAIL), (decline, 1.25, PASS),
+     (decline, 0.8, FAIL)],
 )
 def test_power_is_as_documented(run: Callable[[Generator, float], Conclusion], off: float, answer: str) -> None:
     """Off the edge by as much as the docstring says, at least 98 runs of 100 are decided, and none is decided wrongly."""
