@@ -22,6 +22,7 @@ class Claim:
     """One claim.
 
     says: what a stack says with it. noun: what a stack lacks whose value is not the one that a rule needs ("without ...").
+    noun_of_value: the same for a rule that needs certain values of it, where that is something else.
     values: those that can be claimed, of which the first is the default; False as a default means: it promises nothing.
     least: for a claim that is a number, the smallest one, which is the default unless `values` says otherwise. whole: the
     number is an integer.
@@ -36,6 +37,7 @@ class Claim:
     whole: bool = True
     true: str = ""
     changes: str = ""
+    noun_of_value: str = ""
 
     @property
     def default(self) -> Value:
@@ -153,6 +155,7 @@ _TABLE = (
         (*YES_OR_NO, "unlimited"),
         changes="With `unlimited`, rules that queue requests behind a busy model, or set a number of instances, have no "
         "meaning.",
+        noun_of_value="requests that wait for a busy model",
     ),
     Claim("crowd", "Thousands of requests may be inside at once.", "thousands of requests at once"),
     Claim("close", "A model can be removed while it is in use.", "removal of a model"),
@@ -236,8 +239,11 @@ def as_claimed(claims: Mapping[str, Any], need: str) -> str:
 
 def noun_of(need: str) -> str:
     """Return what a stack lacks that does not meet a need: `a queue delay`. Any other word stays as it is."""
-    claim = CLAIMS.get(need.partition("=")[0])
-    return claim.noun if claim else need
+    name, _, values = need.partition("=")
+    claim = CLAIMS.get(name)
+    if claim is None:
+        return need
+    return claim.noun_of_value if values and claim.noun_of_value else claim.noun
 
 
 def problems(claims: Mapping[str, Any]) -> list[str]:

@@ -14,6 +14,7 @@ from batchproof.fixtures.driving.script import (
     Release,
     Send,
     arrivals,
+    burst,
     gated,
     in_line,
     plugged,
@@ -84,3 +85,11 @@ def test_close_ends_the_delay(drive, judge):
 def test_closed_does_not_hang(drive, judge):
     """A request that comes after the model was closed is answered or refused"""
     judge(drive(FOUR, (Send("before"), Answered(("before",)), Close(), Closed(), Send("late"))))
+
+
+@pytest.mark.rule("DB-LIVE-009")
+def test_no_more_than_instances(drive, judge):
+    """No more batches run at once than there are instances"""
+    later = (Send(f"later{i}", after_ns=25 * MS, work_ns=60 * MS) for i in range(8))
+
+    judge(drive(FOUR, (*burst(12, work_ns=60 * MS), *later)))
