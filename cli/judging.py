@@ -90,11 +90,16 @@ def list_rules(
 
 
 @app.command(epilog=help_text("lint"))
-def lint(configs: Annotated[list[Path], typer.Argument(help="config.pbtxt files.")]) -> None:
-    """Check config.pbtxt files without a server. Only a broken MUST rule makes it fail."""
+def lint(
+    configs: Annotated[list[Path], typer.Argument(help="config.pbtxt files.")],
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail for what has no effect or is known to surprise, too.")
+    ] = False,
+) -> None:
+    """Check config.pbtxt files without a server. It fails if Triton would refuse one of them."""
     from batchproof.commands.lint import lint_files
 
-    end(lint_files(configs))
+    end(lint_files(configs, strict=strict))
 
 
 @app.command(epilog=help_text("mutants"))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from batchproof.fixtures.judging.catalogue import rules
-from batchproof.fixtures.judging.checkers.config import AREAS, CHECKS, PARSE, lint
+from batchproof.fixtures.judging.checkers.config import AREAS, CHECKS, HAZARDOUS, INERT, INVALID, PARSE, kind, lint
 from batchproof.reference_batcher.config import BatcherConfig, TensorSpec
 
 if sys.version_info >= (3, 11):
@@ -43,7 +43,7 @@ def test_mutant_is_killed(mutant: dict[str, Any]) -> None:
 
     assert {problem.rule for problem in problems} == set(mutant["kills"])
     assert any(mutant["message"] in problem.message for problem in problems)
-    assert mutant["triton"] in ("refuses", "accepts", "unknown")
+    assert mutant["triton"] in ("refuses", "accepts", "stand-in")
 
 
 def test_every_rule_has_a_mutant() -> None:
@@ -67,6 +67,15 @@ def test_checkers_and_catalogue_agree() -> None:
     catalogue = {rule.id: rule.title for rule in rules().values() if rule.profile == "CONFIG" and rule.area != "CFG-SERVER"}
     assert list(catalogue) == [PARSE, *CHECKS]
     assert {rule: f"{catalogue[rule]}." for rule in CHECKS} == {rule: check.__doc__ for rule, check in CHECKS.items()}
+
+
+def test_only_what_the_server_refuses_is_invalid() -> None:
+    """A rule is a MUST exactly if one of its mutants was refused, and another rule has one tag that says what it finds."""
+    refused = {rule for mutant in MUTANTS.values() if mutant["triton"] != "accepts" for rule in mutant["kills"]}
+    musts = {rule for rule in (PARSE, *CHECKS) if rules()[rule].level == "MUST"}
+    assert musts <= refused
+    assert musts == {rule for rule in (PARSE, *CHECKS) if kind(rule) == INVALID}
+    assert {kind(rule) for rule in CHECKS} == {INVALID, INERT, HAZARDOUS}
 
 
 def test_unparsable_text_has_one_problem() -> None:
