@@ -10,7 +10,7 @@ import pytest
 
 from batchproof.host import run_queue
 from batchproof.host.clock import HOST_CLOCK
-from batchproof.host.run_queue import _members, longest_wait_ns, own_waits, waits
+from batchproof.host.run_queue import Waiting, _members, longest_wait_ns, own_waits, waits
 
 
 def test_workers_in_sessions_of_their_own_belong_to_the_group() -> None:
@@ -47,3 +47,39 @@ def test_the_threads_of_this_process_are_known() -> None:
     """A target that is an object in this process waits as this process does."""
     assert str(os.getpid()) in own_waits()
     assert all(ns >= 0 for ns in own_waits().values())
+
+
+def test_a_thread_that_ends_meanwhile_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What it had waited when it was last seen is not forgotten, and what it had waited before does not count."""
+    monkeypatch.setattr(run_queue, "PROC", tmp_path)
+    monkeypatch.setattr(run_queue, "EVERY_S", 0.001)
+
+    def waited(thread: int, ns: int) -> Path:
+        task = tmp_path / "7" / "task" / str(thread)
+        task.mkdir(parents=True, exist_ok=True)
+        (task / "new").write_text(f"1 {ns} 1\n", encoding="utf-8")
+        (task / "new").rename(task / "schedstat")  # at once: a half-written file is no schedstat
+        return task
+
+    waited(7, 5)
+    (tmp_path / "7" / "stat").write_text("7 (server) S 1 7 7", encoding="utf-8")
+    watch = Waiting(7, own=False)
+    of_a_request = waited(8, 300)
+    seen = HOST_CLOCK.wait(lambda: watch._seen[0].get("8") == 300, HOST_CLOCK.now_ns() + 20 * 10**9)
+    waited(7, 25)
+    (of_a_request / "schedstat").unlink()
+    of_a_request.rmdir()
+
+    assert (seen, watch.end()) == (True, (300, 0))
+    assert longest_wait_ns({"7": 5}, waits(7)) == 20
+
+
+def test_the_thread_that_watches_does_not_count() -> None:
+    """It wakes again and again on a busy host, and would be the one that waits longest."""
+    watch = Waiting(0, own=True)
+    HOST_CLOCK.wait(lambda: bool(watch._me), HOST_CLOCK.now_ns() + 20 * 10**9)
+
+    watch.end()
+
+    assert watch._me not in watch._seen[1]
+    assert str(os.getpid()) in watch._seen[1]
