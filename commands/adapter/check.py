@@ -17,11 +17,14 @@ from batchproof.commands.adapter.finding import MS, Finding, Level, note, unseen
 from batchproof.commands.adapter.probe import Broken, Probe, described
 from batchproof.commands.adapter.residue import Before
 from batchproof.commands.adapter.source import Place, place, raised_at
+from batchproof.host.clock import HOST_CLOCK
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets import TargetError, TargetInfo, Unsupported, resolve
 from batchproof.targets.claims import problems, value_of
 from batchproof.targets.deadlines import timeout_s, within
+from batchproof.targets.defaults import StackDefaults
 from batchproof.targets.kit.pool import Pool
+from batchproof.targets.kit.processes import died
 from batchproof.targets.lifecycle import finish
 from batchproof.targets.verbs import FullDeployment, FullTarget
 
@@ -32,11 +35,13 @@ TIMEOUT_NS = 100 * MS
 FEATURES = {"instances": "instances", "queue_timeout_ns": "queue_timeout"}  # of a configuration, with their claims
 ANY_DELAY = (0, TINY_NS, 10 * MS, DELAY_NS)  # the first that `deploy` accepts is the least that there is
 FRESH = 3  # deployments whose first request has to be late before that is held against the adapter
+DEATH_NS = 1_000 * MS  # for the news of a process that ended: its connections are lost a moment before
 LONGER_NS = 10 * MS  # instead of a delay of 0 with which nothing works
 NO_ZERO = (
     "if the stack's documentation rules a delay of 0 out, claim `smallest_delay_ms`,"
     " and raise Unsupported('max_queue_delay_ns') below it; if not, leave it, and the rules show it"
 )
+NO_SENSE = "it makes no sense before this is mended"
 Seen = TypeVar("Seen")
 
 
@@ -56,12 +61,20 @@ class Examined:
         return [one for one in self.findings if one[0].level is Level.WRONG]
 
 
+class ServerDied(Exception):
+    """The server has ended although nobody asked it to: there is nothing left to try."""
+
+
 @dataclass
 class Examination:
-    """One check under way. say: what is being tried, for a person who waits. last: the adapter's last deployment."""
+    """One check under way. say: what is being tried, for a person who waits. last: the adapter's last deployment.
+
+    began_s: when it began, before the target's processes did.
+    """
 
     target: FullTarget
     say: Callable[[str], None] = lambda _: None
+    began_s: float = 0.0
     facts: Facts = field(default_factory=Facts)
     findings: list[tuple[Finding, Place | None]] = field(default_factory=list)
     delay_ns: int = 0
@@ -81,8 +94,11 @@ class Examination:
                     self._with_instances()
                     self._with_small_batches()
                     self._with_timeout()
+                    self._with_nothing_set()
                 else:
-                    self._add(unseen("and the rest", "it makes no sense before this is mended"))
+                    self._add(unseen("and the rest", NO_SENSE))
+        except ServerDied:
+            self._add(unseen("and the rest", NO_SENSE))
         finally:
             for one in list(self.open):
                 self._end(one)
@@ -364,6 +380,25 @@ class Examination:
         elif probe:
             self._note("expired", ending.Expired(unsupported=probe), judge)
 
+    def _with_nothing_set(self) -> None:
+        def judge(seen: parallel.Defaults) -> tuple[Finding, ...]:
+            return parallel.judge_defaults(seen, claimed=self.claims("defaults"))
+
+        if self.target.deploy_defaults is None:
+            self._note("defaults", parallel.Defaults(verb=False), judge)
+            return
+        try:
+            with within("READY_S", f"`deploy_defaults` of {self.target.info.name}"):
+                probe = Probe(self.target.deploy(StackDefaults()))
+        except Exception as error:
+            self._note("defaults", parallel.Defaults(verb=True, failed=f"it raised {described(error)}"), judge)
+            return
+        self.open.append(probe)
+        self.last, usable = probe.deployment.inner, self.facts.usable
+        self._try("defaults", "a deployment with nothing set", probe,
+                  lambda one: experiments.defaults(one, usable=usable), judge, "defaults")  # fmt: skip
+        self._end(probe)
+
     # ---------------------------------------------------------------------------------------------------- bookkeeping
 
     def _try(
@@ -372,6 +407,7 @@ class Examination:
     ) -> Seen | None:  # fmt: skip
         """Do one experiment, keep its facts under this name, and judge them; None if a verb broke or hung."""
         self.say(what)
+        before = len(self.findings)
         try:
             seen = experiment(probe)
         except Hung as hung:
@@ -381,8 +417,28 @@ class Examination:
             self._failed(check, broken, "let it return, whatever the state of the deployment")
         else:
             self._note(name, seen, judge)
+            self._survived(what, before)
             return seen
+        self._survived(what, before)
         return None
+
+    def _survived(self, what: str, before: int) -> None:
+        """Raise ServerDied if the server has ended: then that is what is wrong, and not what was found since `before`.
+
+        A server that is told to close may end.
+        """
+        if what == "close" or self.target.simulated:
+            return
+        if any(finding.level is Level.WRONG for finding, _ in self.findings[before:]):
+            HOST_CLOCK.wait(lambda: bool(self._death()), HOST_CLOCK.now_ns() + DEATH_NS)
+        if why := self._death():
+            del self.findings[before:]
+            mend = "find out from its last lines why; the checks before this one had it do nothing out of the ordinary"
+            self._add(wrong("server", f"the server died while this was tried: {what}\n{why}", "deploy", mend))
+            raise ServerDied
+
+    def _death(self) -> str:
+        return self.target.alive() or died(self.began_s)
 
     def _note(self, name: str, seen: Seen, judge: Callable[[Seen], Iterable[Finding]]) -> None:
         self.facts = replace(self.facts, **{name: seen})  # type: ignore[arg-type]
@@ -413,7 +469,7 @@ def examine(spec: str, say: Callable[[str], None] = lambda _: None) -> Examined:
     """Check the adapter that `spec` names; TargetError if there is none."""
     began = time.monotonic()
     with Before() as before, Deaths() as deaths:
-        examination = Examination(resolve(spec), say)
+        examination = Examination(resolve(spec), say, began)
         try:
             examination.run()
         finally:

@@ -96,7 +96,10 @@ def _batches(facts: Facts) -> list[Measured]:
 
 def _features(facts: Facts) -> list[Measured]:
     found = []
-    if (many := facts.instances) is not None and (many.unsupported or many.sent):
+    if facts.backlog is not None and facts.backlog.passed:
+        why = "with instances = 1, a batch ran while another one was in the model"
+        found.append(Measured("instances", "unlimited", why))
+    elif (many := facts.instances) is not None and (many.unsupported or many.sent):
         why = many.unsupported or ("two ran at once" if many.together else "never did two run at once")
         found.append(Measured("instances", many.together, why))
         if many.shared is not None:
@@ -131,6 +134,9 @@ def _features(facts: Facts) -> list[Measured]:
             else "it breaks, or leaves a request behind"
         )
         found.append(Measured("close", fine, why))
+    if facts.defaults is not None and facts.defaults.verb:
+        why = facts.defaults.failed or "requests are answered with nothing set"
+        found.append(Measured("defaults", not facts.defaults.failed, why))
     if facts.beside is not None and not facts.beside.same and not facts.beside.apart:
         fine = facts.beside.served and facts.beside.alive and not facts.beside.foreign
         found.append(Measured("side_by_side", fine, "two deployments at a time"))

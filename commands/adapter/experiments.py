@@ -13,7 +13,7 @@ from batchproof.commands.adapter.backlog import VERBS, Backlog, Reading
 from batchproof.commands.adapter.caller import Hung
 from batchproof.commands.adapter.ending import Cancelled, Closing, Expired, Failure, Rows
 from batchproof.commands.adapter.finding import MS
-from batchproof.commands.adapter.parallel import Beside, Instances
+from batchproof.commands.adapter.parallel import Beside, Defaults, Instances
 from batchproof.commands.adapter.probe import ANSWER_NS, SOON_NS, Probe, Track
 from batchproof.commands.adapter.timing import LONE_WORK_NS, SILENT, Delayed, Waits
 
@@ -310,6 +310,21 @@ def failure(probe: Probe) -> Failure:
     following = probe.send("next")
     probe.settled(following)
     return Failure(failed.ended(), following.ended())
+
+
+def defaults(probe: Probe, *, usable: bool) -> Defaults:
+    """Send a request, and then some behind a plug."""
+    first = probe.send("first")
+    answered, ended = probe.settled(first), first.ended()
+    if not answered or ended.error or ended.troubles:
+        return Defaults(verb=True, failed=ended.error or "".join(ended.troubles[:1]) or "a request is never answered")
+    if not usable:
+        return Defaults(verb=True)
+    with plugged(probe):
+        behind = [probe.send(f"default{number}") for number in range(BEHIND)]
+        _queue(probe, *behind)
+    probe.settled(*behind)
+    return Defaults(verb=True, batches=tuple(len(rows) for rows in executions(probe, behind)))
 
 
 def beside(one: Probe, other: Probe, *, usable: bool) -> Beside:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from batchproof.commands.adapter.answers import Burst, First
 from batchproof.commands.adapter.backlog import Backlog
 from batchproof.commands.adapter.ending import Cancelled, Closing, Expired, Failure, Residue, Rows, Smallest
-from batchproof.commands.adapter.parallel import Beside, Instances
+from batchproof.commands.adapter.parallel import Beside, Defaults, Instances
 from batchproof.commands.adapter.timing import Delayed, Waits
 
 
@@ -30,6 +30,7 @@ class Facts:
     delayed: Delayed | None = None
     instances: Instances | None = None
     beside: Beside | None = None
+    defaults: Defaults | None = None
     smallest: Smallest | None = None
     expired: Expired | None = None
     failure: Failure | None = None

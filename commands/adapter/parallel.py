@@ -59,6 +59,30 @@ def judge_instances(found: Instances, *, claimed: bool) -> tuple[Finding, ...]:
     return (note("instances", f"{says}: raise Unsupported('instances'), or pass config.instances on", "deploy"),)
 
 
+@dataclass(frozen=True)
+class Defaults:
+    """A deployment with nothing set. verb: there is one for it. failed: what went wrong, or empty. batches: of a backlog."""
+
+    verb: bool
+    failed: str = ""
+    batches: tuple[int, ...] = ()
+
+
+def judge_defaults(found: Defaults, *, claimed: bool) -> tuple[Finding, ...]:
+    """Judge whether what is claimed of a deployment with nothing set can be tried."""
+    if not found.verb:
+        says = "`defaults` is claimed, and there is no verb `deploy_defaults`"
+        return (wrong("defaults", says, "TargetInfo", "add the verb, or do not claim it"),) if claimed else ()
+    if found.failed:
+        mend = "set nothing but what the stack cannot do without, such as a port"
+        return (wrong("defaults", f"with nothing set {found.failed}", "deploy_defaults", mend),)
+    sizes = f", and a backlog leaves in batches of {list(found.batches)}" if found.batches else ""
+    says = f"with nothing set requests are answered{sizes}"
+    if claimed:
+        return (ok("defaults", says),)
+    return (note("defaults", f"{says}: claim `defaults`, so that rules about it are judged", "TargetInfo"),)
+
+
 def judge_beside(found: Beside) -> tuple[Finding, ...]:
     """Judge whether deployments may live side by side."""
     if found.apart:

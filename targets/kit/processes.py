@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -20,11 +22,21 @@ from batchproof.targets.kit.readiness import until
 GRACE_S = 5.0  # to end when asked, before everything is killed
 LINES = 12
 GONE = "gone"
+_running: weakref.WeakSet[Guarded] = weakref.WeakSet()
 
 
 def tail(text: str, lines: int = LINES) -> str:
     """Return the last lines of what a program has printed, each at most 300 characters long."""
     return "\n".join(line[:300] for line in text.rstrip().splitlines()[-lines:]) or "(it has printed nothing)"
+
+
+def died(since_s: float = 0.0) -> str:
+    """Return how a program ended that nobody has finished yet, as `Guarded.ended` says it; an empty string if all run.
+
+    since_s: only those that were started after this moment of `time.monotonic`.
+    """
+    mine = [one for one in list(_running) if one.began_s >= since_s]
+    return next((why for one in mine if (why := one.ended())), "")
 
 
 class Guarded:
@@ -56,7 +68,7 @@ class Guarded:
         grace_s: float = GRACE_S,
     ) -> None:
         command = [os.fspath(one) for one in argv]
-        self.name = name or Path(command[0]).name
+        self.name, self.began_s = name or Path(command[0]).name, time.monotonic()
         self._ends_by, self._grace_s = ends_by, grace_s
         self._lock, self._news, self._status = threading.RLock(), b"", ""
         self._log = Path(log).open("w+b") if log else tempfile.TemporaryFile()  # noqa: SIM115 - closed by `finish`
@@ -72,6 +84,7 @@ class Guarded:
         try:
             if ready is not None:
                 until(ready, timeout_s("READY_S") if seconds is None else seconds, self.name, self.ended)
+            _running.add(self)
         except BaseException as error:
             printed = tail(self.output())
             self.finish()
@@ -134,6 +147,7 @@ class Guarded:
 
     def finish(self) -> None:
         """End it and everything that it has started: ask, wait for `grace_s`, then kill. Safe to call twice."""
+        _running.discard(self)
         with self._lock:
             if self._reports.closed:
                 return

@@ -18,6 +18,7 @@ from batchproof.targets.stdio.connection import Connection
 from batchproof.targets.stdio.messages import PROTOCOL, configuration, inference, log_line, portable, response
 
 PREFIX = "stdio:"
+DEFAULTS = "deploy_defaults"  # the one optional verb that a target has, and not a deployment
 STOP_S = 5.0  # to answer what it has accepted
 
 
@@ -37,11 +38,16 @@ class StdioTarget:
         self._used: list[Connection] = []
         self._spare: Connection | None = None
         self._spare, said = self._started()
-        self._verbs, self._monotonic = said["verbs"], said["monotonic"]
+        self._verbs, self._monotonic = [one for one in said["verbs"] if one != DEFAULTS], said["monotonic"]
+        if DEFAULTS in said["verbs"]:
+            self.deploy_defaults = lambda: self._deployed(DEFAULTS)
         self.info = TargetInfo(said["name"], said["version"], spec, claims=said["claims"])
 
     def deploy(self, config: BatcherConfig) -> StdioDeployment:
         """Configure a process that has been started; Unsupported with what it lacks."""
+        return self._deployed("configure", config=configuration(config))
+
+    def _deployed(self, do: str, **fields: Any) -> StdioDeployment:
         with self._lock:
             connection, self._spare = self._spare, None
         if connection is None:
@@ -49,7 +55,7 @@ class StdioTarget:
         with self._lock:
             self._used.append(connection)
         try:
-            answer = connection.call("configure", "LOAD_S", config=configuration(config))
+            answer = connection.call(do, "LOAD_S", **fields)
         except BaseException:
             self.forget(connection)
             connection.finish()

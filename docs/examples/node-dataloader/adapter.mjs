@@ -24,26 +24,24 @@ const gate = (token) => {
 
 let lines = []; // of the log, not yet read
 let queued = 0; // accepted, and not yet in the model
-let batch = 0;
-let turn = Promise.resolve(); // when the model is free
+const batches = []; // of each instance, so far
+const busy = new Set(); // instances
 
-// The batch function. The model is a device that executes one batch at a time: DataLoader starts a batch whatever the device
-// does, and the batch waits here for its turn.
+// The batch function. DataLoader starts a batch whatever other batches do, so an instance is found for each.
 async function execute(requests) {
-  const before = turn;
-  let leave;
-  turn = new Promise((resolve) => (leave = resolve));
-  await before;
+  let instance = 0;
+  while (busy.has(instance)) instance++;
+  busy.add(instance);
+  batches[instance] = (batches[instance] ?? 0) + 1;
   try {
-    return await witness(requests);
+    return await witness(requests, { instance, batch: batches[instance] });
   } finally {
-    leave();
+    busy.delete(instance);
   }
 }
 
-async function witness(requests) {
+async function witness(requests, here) {
   const enter = now();
-  const here = { instance: 0, batch: ++batch };
   queued -= requests.length;
   const asks = requests.map((request) => request.ask);
   const rows = asks.reduce((sum, ask) => sum + ask.rows, 0);
@@ -69,8 +67,11 @@ const answers = {
   start: () => ({
     name: 'dataloader',
     version,
-    claims: { delay: true, delay_anchor: 'oldest-enqueue', batches_without_delay: false, late_binding: false, rows: 'requests' },
-    verbs: ['release', 'log', 'queued'],
+    claims: {
+      delay: true, delay_anchor: 'oldest-enqueue', batches_without_delay: false, late_binding: false, rows: 'requests',
+      instances: 'unlimited', defaults: true,
+    },
+    verbs: ['release', 'log', 'queued', 'deploy_defaults'],
     monotonic: true,
   }),
 
@@ -85,6 +86,7 @@ const answers = {
     return {};
   },
 
+  deploy_defaults: () => ((loader = new DataLoader(execute)), {}),
   release: ({ token }) => (gate(token).open(), {}),
   queued: () => ({ queued }),
   log: () => {

@@ -85,6 +85,30 @@ def test_it_passes_the_check_of_adapters() -> None:
     assert claims.items() >= {"delay_anchor": "oldest-enqueue", "cancel": True, "instances": False, "close": True}.items()
 
 
+def test_a_program_that_dies_half_way_is_told_once() -> None:
+    """The check says that it died, with its last lines and what was being tried, and blames nothing else."""
+    examined = examine(word("dies-later"))
+
+    ((finding, _),) = examined.wrong
+    assert (finding.check, finding.says.partition(": ")[0]) == ("server", "the server died while this was tried")
+    assert finding.says.endswith("ended with status 3; the end of what it printed:\nsegmentation fault")
+
+
+def test_it_is_deployed_with_nothing_set() -> None:
+    """A program that has the verb `deploy_defaults` is asked for it, and the check says what it saw."""
+    target = resolve(word())
+    deployment = target.deploy_defaults()
+
+    assert deployment.submit(Request("r0", 1)).result(PATIENT_S).info[0, 3] == 1
+    deployment.finish()
+    target.close()
+    says = [finding.says for finding, _ in examine(word()).findings if finding.check == "defaults"]
+    assert says == ["with nothing set requests are answered, and a backlog leaves in batches of [8]"]
+    shy = resolve(word("shy"))
+    assert shy.deploy_defaults is None
+    shy.close()
+
+
 def test_rules_judge_it(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """A rule with a gate and a backlog passes on it."""
     status, out, _ = invoke(capfd, "check", "--target", word(), "--rules", "DB-SIZE-00[12]", "--report", tmp_path)

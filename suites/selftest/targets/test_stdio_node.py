@@ -45,7 +45,22 @@ def test_it_passes_the_check_of_adapters(installed: Path, monkeypatch: pytest.Mo
 
     assert [finding.says for finding, _ in examined.wrong] == []
     claims = {one.name: one.value for one in measured(examined.facts)}
-    assert (claims["delay"], claims["delay_anchor"], claims["late_binding"]) == (True, "oldest-enqueue", False)
+    assert (claims["delay"], claims["instances"], claims["defaults"]) == (True, "unlimited", True)
+
+
+def test_it_runs_any_number_of_batches_at_once(
+    installed: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """It claims so, and the rule that one instance runs one batch is not asked; without the claim it fails."""
+    monkeypatch.chdir(installed)
+    source = Path("adapter.mjs").read_text(encoding="utf-8")
+    call = ("check", "--target", "stdio:node adapter.mjs", "--rules", "DB-LIVE-009", "--report", tmp_path)
+
+    assert "UNSUPPORTED    DB-LIVE-009" in invoke(capfd, *call)[1]
+
+    (installed / "bold.mjs").write_text(source.replace("instances: 'unlimited', ", ""), encoding="utf-8")
+    status, out, _ = invoke(capfd, *(str(one).replace("adapter.mjs", "bold.mjs") for one in call))
+    assert (status, "FAIL           DB-LIVE-009" in out) == (1, True), out
 
 
 def test_a_full_batch_waits_for_its_timer(

@@ -142,10 +142,11 @@ def test_a_right_adapter_is_clean(target: str) -> None:
     examined = examine(target)
 
     assert told(examined) == []
-    assert claimed(examined) | {"close": True, "side_by_side": True} == {
+    assert claimed(examined) | {"close": True, "side_by_side": True, "defaults": True} == {
         "delay": True, "delay_anchor": "oldest-enqueue", "zero_delay": "off", "batches_without_delay": True,
         "late_binding": True, "smallest_batch": 1, "rows": "counted", "instances": True, "queue": "shared",
         "queue_timeout": True, "timeout_covers": "queue", "cancel": True, "close": True, "side_by_side": True,
+        "defaults": True,
     }
 
 

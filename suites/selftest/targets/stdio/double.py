@@ -17,6 +17,7 @@ FAULTS = {
     "dies": "ends with status 3 at the first request",
     "dies-early": "ends when it is configured",
     "silent": "never answers a request",
+    "dies-later": "ends with status 3 at the twentieth request",
     "deaf": "never answers anything",
     "no-batch": "leaves a field out of its answer",
     "text-number": "writes a word where a number belongs",
@@ -26,8 +27,8 @@ FAULTS = {
     "shy": "has no optional verb",
 }
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
-VERBS = [] if FAULT == "shy" else ["release", "log", "queued", "cancel"]
-START = {"name": "double", "version": "1.0", "claims": {"delay": True}, "verbs": VERBS, "monotonic": True}
+VERBS = [] if FAULT == "shy" else ["release", "log", "queued", "cancel", "deploy_defaults"]
+START = {"name": "double", "version": "1.0", "claims": {"delay": True, "defaults": True}, "verbs": VERBS, "monotonic": True}
 
 
 class Double:
@@ -36,6 +37,7 @@ class Double:
     def __init__(self) -> None:
         self.writes, self.changed = threading.Lock(), threading.Condition()
         self.waiting: list[Any] = []
+        self.came = 0
         self.opened, self.lines, self.batches, self.closing = set[Any](), list[Any](), 0, False
 
     def say(self, answer: dict[str, Any]) -> None:
@@ -103,16 +105,26 @@ class Double:
             return {"unsupported": "queue_timeout"}
         if config["instances"] > 1:
             return {"unsupported": "instances"}
-        self.size, self.delay = config["max_batch_size"], config["max_queue_delay_ns"]
+        self.serve(config["max_batch_size"], config["max_queue_delay_ns"])
+        return {}
+
+    def deploy_defaults(self, _: Any) -> dict[str, Any]:
+        """Begin to serve with nothing set: batches of eight, and no delay."""
+        self.serve(8, 0)
+        return {}
+
+    def serve(self, size: int, delay: int) -> None:
+        """Start the only instance."""
+        self.size, self.delay = size, delay
         self.thread = threading.Thread(target=self.loop, daemon=True)
         self.thread.start()
-        return {}
 
     def infer(self, message: Any) -> None:
         """Queue a request; its answer comes later."""
         if FAULT == "text":
             print("loading weights", flush=True)
-        if FAULT == "dies":
+        self.came += 1
+        if FAULT == "dies" or (FAULT == "dies-later" and self.came == 20):
             sys.stderr.write("segmentation fault\n")
             sys.exit(3)
         if FAULT == "silent":
