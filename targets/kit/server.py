@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 
+from batchproof.targets.deadlines import TooLate
 from batchproof.targets.kit.cancelling import cancel
 from batchproof.targets.kit.folder import Folder
 from batchproof.targets.kit.interpreter import Interpreter
 from batchproof.targets.kit.malformed import malformed
 from batchproof.targets.kit.processes import Guarded
+from batchproof.targets.kit.readiness import until
 from batchproof.targets.protocol import Request, Response
+
+CLOSE_S = 10.0  # for the server to end in
 
 
 class Server:
@@ -60,8 +65,10 @@ class Server:
         return self.processes.process_group
 
     def close(self) -> None:
-        """Ask the server to end, as its user would."""
+        """Ask the server to end, as its user would, and wait for that; a server that does not end is left to `finish`."""
         self.processes.send_signal(self._ends_by)
+        with contextlib.suppress(TooLate):
+            until(self.processes.ended, CLOSE_S, "the end of the server")
 
     def finish(self) -> None:
         """Kill what is left of the server, and remove its files."""

@@ -12,12 +12,14 @@ from typing import Any
 
 from batchproof.reference_batcher import BatcherConfig, QueuePolicy
 from batchproof.targets import Payload, Request, Response, TargetError, TargetInfo, Unsupported
-from batchproof.targets.deadlines import timeout_s
-from batchproof.targets.kit import Folder, Guarded, HttpClient, HttpError, Interpreter, free_ports
+from batchproof.targets.deadlines import TooLate, more_time, timeout_s
+from batchproof.targets.kit import Folder, Guarded, HttpClient, HttpError, Interpreter, free_ports, listens
+from batchproof.targets.kit.processes import tail
 from batchproof.targets.triton.wire import GrpcWire
 
 SERVER = Path(__file__).with_name("pytriton_server.py")
 WARM_UP = 3  # calls
+BINDS = 3  # of one model, until it is given up
 CLAIMS = {
     "rows": "counted",
     "delay": True,
@@ -62,11 +64,12 @@ class PyTritonDeployment:
 class PyTritonTarget:
     """A server that PyTriton starts. python: the interpreter that has PyTriton, if that is not our own."""
 
-    deploys_at_once = 3
+    deploys_at_once = 1  # beside the rule that is judged: PyTriton's `bind` is not for several threads at once
 
     def __init__(self, python: str = "") -> None:
         interpreter = Interpreter(python, ["nvidia-pytriton"])
         http, grpc, metrics, control = free_ports(4)
+        self._http = http
         self._folder, self._control, self._number = Folder(), HttpClient(f"http://127.0.0.1:{control}"), itertools.count(1)
         path = self._folder.path
         environment = interpreter.environment(path, {"TMPDIR": path, "PYTRITON_HOME": path, "OMP_NUM_THREADS": "1"})
@@ -90,12 +93,19 @@ class PyTritonTarget:
         return self._bound(1, {})
 
     def _bound(self, rows: int, asked: dict[str, Any]) -> PyTritonDeployment:
-        """Bind a model. rows: of the first calls."""
-        name, folder = f"witness_{next(self._number)}", Folder()
-        try:
-            self._control.post("/bind", {"name": name, "folder": folder.path, **asked}, timeout_s("LOAD_S"))
-        except HttpError as error:
-            raise TargetError(f"PyTriton does not bind the witness: {error}") from None
+        """Bind a model. rows: of the first calls. With several instances, PyTriton may lose a race, so it is tried again."""
+        for attempt in range(1, BINDS + 1):
+            name, folder = f"witness_{next(self._number)}", Folder()
+            try:
+                self._control.post("/bind", {"name": name, "folder": folder.path, **asked}, timeout_s("LOAD_S"))
+                break
+            except TimeoutError:
+                limit = timeout_s("LOAD_S")
+                raise TooLate(f"PyTriton has not bound the witness in {limit:g} s: {more_time('LOAD_S')}") from None
+            except HttpError as error:
+                folder.remove()
+                if attempt == BINDS:
+                    raise TargetError(f"PyTriton does not bind the witness: {error}") from None
         deployment = PyTritonDeployment(self._wire, name, folder)
         for number in range(1, WARM_UP + 1):
             warm = deployment.submit(Request("warm-up", -number, Payload(rows=rows)))
@@ -104,8 +114,9 @@ class PyTritonTarget:
         return deployment
 
     def alive(self) -> str:
-        """Return how the server ended, or an empty string."""
-        return self._server.ended()
+        """Return how the server ended, or an empty string. PyTriton's own process goes on without the tritonserver."""
+        ended = "" if listens(self._http) else f"tritonserver has ended, and had printed:\n{tail(self.server_log())}"
+        return self._server.ended() or ended
 
     def close(self) -> None:
         """End the server."""

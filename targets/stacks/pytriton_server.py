@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 import sysconfig
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import numpy as np
 from batchproof_witness import Witnesses
@@ -53,7 +53,7 @@ def bind(triton, name, folder, instances=1, **asked):
 
 
 class Control(BaseHTTPRequestHandler):
-    """Binds models, and says when each is ready."""
+    """Binds models one at a time, in the main thread, because PyTriton's `bind` may hang when several threads call it."""
 
     def do_GET(self):
         """Say that the server is up."""
@@ -83,7 +83,9 @@ if __name__ == "__main__":
     logging.basicConfig(level=logging.ERROR)
     os.environ["LD_LIBRARY_PATH"] = sysconfig.get_config_var("LIBDIR")  # else the backend takes any libpython that it finds
     here = dict.fromkeys(("http_address", "grpc_address", "metrics_address"), "127.0.0.1")
-    settings = TritonConfig(http_port=http, grpc_port=grpc, metrics_port=metrics, exit_timeout_secs=2, **here)
-    with Triton(config=settings) as triton, ThreadingHTTPServer(("127.0.0.1", control), Control) as server:
+    ports = {"http_port": http, "grpc_port": grpc, "metrics_port": metrics}
+    # with strict readiness, PyTriton's default, a model that fails to load keeps every later `bind` waiting for 120 s
+    settings = TritonConfig(**ports, **here, exit_timeout_secs=2, strict_readiness=False)
+    with Triton(config=settings) as triton, HTTPServer(("127.0.0.1", control), Control) as server:
         server.triton = triton
         server.serve_forever()

@@ -6,7 +6,8 @@ It runs where Ray Serve is installed, and Batchproof need not be. The control po
 
 import json
 import sys
-from http.server import BaseHTTPRequestHandler, HTTPServer
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import ray
@@ -38,7 +39,9 @@ class Model:
 
 
 class Control(BaseHTTPRequestHandler):
-    """Deploys and deletes applications, one at a time."""
+    """Deploys applications one at a time, and deletes them without waiting for those that are being deployed."""
+
+    deploying = threading.Lock()
 
     def do_POST(self):
         """Obey, and answer when it is done."""
@@ -48,7 +51,8 @@ class Control(BaseHTTPRequestHandler):
         else:
             name, options = asked.pop("deploy"), asked.pop("options", {})
             app = Model.options(**options).bind(**asked)
-            serve.run(app, name=name, route_prefix=f"/{name}")
+            with self.deploying:
+                serve.run(app, name=name, route_prefix=f"/{name}")
         self.send_response(204)
         self.end_headers()
 
@@ -57,4 +61,4 @@ if __name__ == "__main__":
     http, control, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     ray.init(include_dashboard=False, num_cpus=2, _temp_dir=folder, logging_level="ERROR", log_to_driver=False)
     serve.start(http_options={"host": "127.0.0.1", "port": http})
-    HTTPServer(("127.0.0.1", control), Control).serve_forever()
+    ThreadingHTTPServer(("127.0.0.1", control), Control).serve_forever()

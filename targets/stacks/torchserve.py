@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from urllib import request as http
 
@@ -13,14 +14,14 @@ import numpy as np
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets import Kind, Request, Response, TargetError, TargetInfo, Unsupported, read_log, relay
 from batchproof.targets.deadlines import timeout_s
-from batchproof.targets.kit import HttpClient, Interpreter, Pool, Server, free_ports, http_kind, http_status
+from batchproof.targets.kit import HttpClient, Interpreter, Server, free_ports, http_kind, http_status
 
 SERVER = Path(__file__).with_name("torchserve_server.py")
 OPEN = http.build_opener(http.ProxyHandler({})).open  # past any proxy that the environment names
 A_DAY_S = 24 * 3600
 QUEUE = 10_000
 KINDS = {404: Kind.CLOSED, 500: Kind.FAILED, 503: Kind.FULL}
-POOL = Pool(8, "batchproof-torchserve")
+CLOSE_S = 30.0
 CLAIMS = {
     "delay": True,
     "delay_anchor": "first-dequeue",
@@ -68,8 +69,9 @@ class Registered(Server):
     manager = ""
 
     def close(self) -> None:
-        """Unregister the model, and wait for nothing."""
-        POOL.submit(OPEN, http.Request(f"{self.manager}/models/witness", method="DELETE"))  # noqa: S310 - of our own server
+        """Unregister the model; TorchServe answers when it is gone."""
+        with suppress(OSError):  # a server that was ended meanwhile
+            OPEN(http.Request(f"{self.manager}/models/witness", method="DELETE"), timeout=CLOSE_S).close()  # noqa: S310 - our own
 
 
 class TorchServeTarget:

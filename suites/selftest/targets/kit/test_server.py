@@ -61,7 +61,7 @@ def test_a_server_is_a_deployment(tmp_path: Path) -> None:
     answer = future.result(30)
     queued, lines = server.queued(), server.log()
     server.close()
-    ended = soon(server.processes.ended)
+    ended = server.processes.ended()
     server.finish()
 
     assert isinstance(server, Deployment)
