@@ -21,7 +21,8 @@ class FullDeployment:
     None if the adapter lacks them: release, log, queued, cancel, submit_malformed, statistics, config_pbtxt, pause, resume,
     kill_instance.
     finish: `close` if the adapter lacks it. clock: the host's, unless the deployment runs in simulated time.
-    untouched_since_ns: when it was deployed, on its clock; None once requests have been sent to it.
+    untouched_since_ns: when it was deployed, on its clock, or since when it has counted all that was sent to it; None if
+    neither is known, because requests have been sent to it since.
     """
 
     def __init__(self, inner: Any, target: FullTarget | None = None) -> None:

@@ -126,6 +126,16 @@ def test_contradictions_are_refused(tmp_path: Path, lines: list[Any], message: s
     assert "\n" not in str(error.value)
 
 
+def test_a_report_that_its_run_has_read_back_is_not_compared_with_the_schema_again(tmp_path: Path) -> None:
+    """Only what its lines say together is checked: a report that is not whole must not look so."""
+    write(tmp_path, LINES[0], result(DELAY, surprise=1))
+    assert [one["surprise"] for one in read(tmp_path, own=True).results] == [1]
+
+    write(tmp_path, *LINES[:-2], footer(counts={}))
+    with pytest.raises(ReportError, match="incomplete although its footer says complete"):
+        read(tmp_path, own=True)
+
+
 def test_broken_line_in_the_middle_is_refused(tmp_path: Path) -> None:
     """Only the last line may be cut off."""
     write(tmp_path, *LINES)
