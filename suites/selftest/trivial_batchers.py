@@ -60,3 +60,17 @@ class Unqueued(OneByOne):
     """Every request runs at once, alone, whatever else is in the model."""
 
     core = _Unqueued
+
+
+class _Closed(DynamicBatcher):
+    """A queue without an instance that could take anything."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.free = deque()
+
+
+class Nothing(OneByOne):
+    """No request ever reaches the model."""
+
+    core = _Closed
