@@ -3,6 +3,7 @@
 import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Entered, Queued, Release, Script, Send, burst, gated, in_line
+from batchproof.fixtures.judging.checkers.scale import too_slow
 from batchproof.reference_batcher import BatcherConfig
 
 EIGHT = BatcherConfig(max_batch_size=8)
@@ -26,6 +27,11 @@ def let_go(name: str) -> Script:
 def fills_all() -> Script:
     """A request for each instance, q*, and more*, which have to wait. Time passes between them, simulated time as well."""
     return (*held("q"), *(Send(f"more{i}", after_ns=20 * MS) for i in range(2)), Queued(2), *let_go("q"))
+
+
+def one_by_one(count: int) -> Script:
+    """Lone requests, each sent when the one before it is answered."""
+    return tuple(step for i in range(count) for step in (Send(f"r{i}"), Answered((f"r{i}",))))
 
 
 @pytest.mark.rule("DB-SCALE-001")
@@ -81,7 +87,9 @@ def test_instances_after_expiry(drive, judge):
 @pytest.mark.rule("DB-SCALE-008")
 def test_lone_thousand(drive, judge):
     """Each of more than a thousand lone requests is answered"""
-    judge(drive(EIGHT, tuple(step for i in range(1200) for step in (Send(f"r{i}"), Answered((f"r{i}",))))))
+    few = drive(EIGHT, one_by_one(8))
+
+    judge(few if too_slow(few) else drive(EIGHT, one_by_one(1200)))
 
 
 @pytest.mark.rule("DB-SCALE-009")
