@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -89,17 +90,37 @@ def list_rules(
     end(print_rules(patterns or (), profile, as_json=as_json))
 
 
+class LintFormat(str, Enum):
+    """How `lint` prints what it finds."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+
+
 @app.command(epilog=help_text("lint"))
 def lint(
-    configs: Annotated[list[Path], typer.Argument(help="config.pbtxt files.")],
+    configs: Annotated[
+        list[str],
+        typer.Argument(help="config.pbtxt files, folders, patterns such as 'models/**/*.pbtxt', or - for standard input."),
+    ],
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail for what has no effect or is known to surprise, too.")
     ] = False,
+    form: Annotated[LintFormat, typer.Option("--format", help="What to print.")] = LintFormat.text,
+    rules: Annotated[str, typer.Option(help="Only these rules: ids or patterns, separated by commas.")] = "",
+    ignore: Annotated[str, typer.Option(help="Not these rules: ids or patterns, separated by commas.")] = "",
+    baseline: Annotated[Path | None, typer.Option(help="Do not report what this file lists.")] = None,
+    write_baseline: Annotated[
+        Path | None, typer.Option(help="Write what is found now to this file, and do not fail.")
+    ] = None,
 ) -> None:
     """Check config.pbtxt files without a server. It fails if Triton would refuse one of them."""
-    from batchproof.commands.lint import lint_files
+    from batchproof.commands.lint.command import LintOptions
+    from batchproof.commands.lint.command import lint as judge
 
-    end(lint_files(configs, strict=strict))
+    end(judge(LintOptions(configs, form.value, strict, rules, ignore, baseline, write_baseline)))
 
 
 @app.command(epilog=help_text("mutants"))

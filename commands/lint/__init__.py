@@ -1,0 +1,1 @@
+"""`batchproof lint`: the rules about config.pbtxt, on files; no server."""

@@ -1,0 +1,91 @@
+"""Which files `lint` reads, and their text: folders, patterns and standard input, and nothing that is not a plain file."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from glob import glob, has_magic
+from pathlib import Path
+
+STDIN = "-"
+LARGEST = 64 << 20  # bytes; real ones have a few thousand
+IN_FOLDER = ("config.pbtxt", "config.*.pbtxt", "config_*.pbtxt", "config-*.pbtxt")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file: its path as it is shown, and its text, or why it cannot be read."""
+
+    path: str
+    text: str = ""
+    why: str = ""
+
+
+def sources(names: Sequence[str]) -> Iterator[Source]:
+    """Read all files that the names stand for, each once, one at a time."""
+    seen: set[str] = set()
+    for name in names:
+        for path in _paths(name):
+            if isinstance(path, Source):
+                yield path
+            elif path not in seen:
+                seen.add(path)
+                yield _read(path)
+
+
+def _paths(name: str) -> Iterator[str | Source]:
+    if name == STDIN:
+        yield name
+    elif Path(name).is_dir():
+        yield from _in_folder(name)
+    elif has_magic(name) and not os.path.lexists(name):
+        found = sorted(path for path in glob(name, recursive=True) if not Path(path).is_dir())  # noqa: PTH207 - as in a shell
+        yield from found
+        if not found:
+            yield Source(name, why="no file matches this pattern")
+    else:
+        yield name
+
+
+def _in_folder(name: str) -> Iterator[str | Source]:
+    """Yield the configurations in a folder and below it, in order; links to folders are not followed."""
+    found = []
+    for folder, below, files in os.walk(name):
+        below[:] = sorted(one for one in below if one != ".git")
+        special = Path(folder).name == "configs"  # Triton reads configs/NAME.pbtxt when it is told to
+        chosen = (one for one in files if special or any(fnmatchcase(one, pattern) for pattern in IN_FOLDER))
+        found += [os.path.normpath(Path(folder, one)) for one in sorted(chosen) if one.endswith(".pbtxt")]
+    yield from found
+    if not found:
+        yield Source(name, why="there is no config.pbtxt in this folder")
+
+
+def _read(path: str) -> Source:
+    try:
+        data = sys.stdin.buffer.read(LARGEST + 1) if path == STDIN else _read_plain(path)
+    except _NotPlainError as error:
+        return Source(path, why=str(error))
+    except (OSError, ValueError) as error:
+        return Source(path, why=(error.strerror if isinstance(error, OSError) else None) or str(error))
+    if len(data) > LARGEST:
+        return Source(path, why=f"it is larger than {LARGEST >> 20} MiB")
+    return Source("<stdin>" if path == STDIN else path, data.decode("utf-8", "surrogateescape"))
+
+
+class _NotPlainError(Exception):
+    """It is a device, a pipe or the like: reading it may never end."""
+
+
+def _read_plain(path: str) -> bytes:
+    """Return the content of a plain file; it is opened in a way that does not wait for the other end of a pipe."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            kinds = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}
+            raise _NotPlainError(f"it is {kinds.get(stat.S_IFMT(mode), 'something')}, not a file")
+        return file.read(LARGEST + 1)

@@ -1,0 +1,121 @@
+"""What `lint` leaves out: by rule, by a comment in the file, and by a baseline of what was known before."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from batchproof.fixtures.judging.catalogue import rules, select
+from batchproof.fixtures.judging.checkers.config import CHECKS, PARSE, Problem
+
+PROFILE = "CONFIG"
+FORMAT = 1
+MANY = 20  # findings of one rule in one file, after which only their number is said
+LONGEST = 300  # characters of a message
+_REMARK = re.compile(r"batchproof:\s*ignore\s+([A-Za-z0-9*?,\s-]+)")
+
+
+class FilterError(ValueError):
+    """An option or a baseline that cannot be understood."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One problem of one file."""
+
+    path: str
+    problem: Problem
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What is the same tomorrow, even if lines have moved."""
+        return self.path, self.problem.rule, self.problem.message
+
+
+def chosen_rules(wanted: str, ignored: str) -> frozenset[str]:
+    """Return the ids of the rules to report. Without `wanted` these are all but the MAY rules; SelectionError for a typo."""
+    linted = {PARSE, *CHECKS}
+    if wanted:
+        chosen = {rule.id for rule in select(_patterns(wanted), PROFILE)} & linted
+    else:
+        chosen = {id_ for id_ in linted if rules()[id_].level != "MAY"}
+    return frozenset(chosen - ({rule.id for rule in select(_patterns(ignored), PROFILE)} if ignored else set()))
+
+
+def kept(path: str, problems: Iterable[Problem], chosen: frozenset[str], remarks: Sequence[str]) -> list[Finding]:
+    """Return what is left after `# batchproof: ignore ID` in the file, in the order of its lines, shortened and bounded."""
+    patterns = [pattern for remark in remarks for match in _REMARK.finditer(remark) for pattern in _patterns(match[1])]
+    found: list[Finding] = []
+    counts: Counter[str] = Counter()
+    for problem in sorted(problems, key=lambda one: (one.line, one.column)):
+        if problem.rule not in chosen or any(fnmatchcase(problem.rule, pattern) for pattern in patterns):
+            continue
+        counts[problem.rule] += 1
+        if counts[problem.rule] <= MANY:
+            found.append(Finding(path, _shortened(problem)))
+    for rule, count in counts.items():
+        if count > MANY:
+            found.append(Finding(path, Problem(rule, f"and {count - MANY} more of this rule")))
+    return found
+
+
+def _shortened(problem: Problem) -> Problem:
+    message = problem.message
+    if len(message) <= LONGEST:
+        return problem
+    return Problem(problem.rule, f"{message[:LONGEST]}... ({len(message)} characters)", problem.line, problem.column)
+
+
+def _patterns(text: str) -> list[str]:
+    return [pattern for pattern in re.split(r"[,\s]+", text) if pattern]
+
+
+class Baseline:
+    """What was found before: a finding that is in it is not reported again, as often as it was found then."""
+
+    def __init__(self, known: Iterable[tuple[str, str, str]] = ()) -> None:
+        self._left = Counter(known)
+
+    def __contains__(self, finding: Finding) -> bool:
+        """Return whether the finding was known, and forget it once."""
+        if self._left[finding.key] <= 0:
+            return False
+        self._left[finding.key] -= 1
+        return True
+
+    @property
+    def gone(self) -> int:
+        """How many entries were not found any more."""
+        return sum(count for count in self._left.values() if count > 0)
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read what `write_baseline` wrote; FilterError if it is not that."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["format"] != FORMAT:
+            raise FilterError(f"the baseline {path} has format {data['format']}, and this version reads {FORMAT}")
+        return Baseline((str(one["path"]), str(one["rule"]), str(one["message"])) for one in data["findings"])
+    except OSError as error:
+        raise FilterError(f"cannot read the baseline {path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        if isinstance(error, FilterError):
+            raise
+        raise FilterError(f"{path} is not a baseline: write it again with --write-baseline") from None
+
+
+def write_baseline(path: Path, findings: Iterable[Finding]) -> None:
+    """Write all findings; FilterError if that is not possible."""
+    entries = [dict(zip(("path", "rule", "message"), finding.key, strict=True)) for finding in findings]
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(json.dumps({"format": FORMAT, "findings": entries}, indent=1) + "\n", encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        raise FilterError(f"cannot write the baseline {path}: {error.strerror}") from None

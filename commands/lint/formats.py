@@ -1,0 +1,160 @@
+"""How `lint` says what it has found: lines for people, JSON, SARIF for code scanning, and GitHub's annotations."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from rich.text import Text
+
+from batchproof.commands.lint.files import Source
+from batchproof.commands.lint.filters import Finding
+from batchproof.fixtures.judging.catalogue import rules
+from batchproof.fixtures.judging.checkers.config import HAZARDOUS, INERT, INVALID
+
+FORMAT = 1
+KINDS = (INVALID, HAZARDOUS, INERT)
+STYLES = {INVALID: "bold red", HAZARDOUS: "yellow", INERT: "cyan"}
+SARIF_LEVELS = {INVALID: "error", HAZARDOUS: "warning", INERT: "note"}
+GITHUB_LEVELS = {INVALID: "error", HAZARDOUS: "warning", INERT: "notice"}
+SARIF = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/main/sarif-2.1/schema/sarif-schema-2.1.0.json"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that one run has found. known: how many more the baseline has; gone: how many of its entries were not found."""
+
+    files: int
+    findings: Sequence[Finding]
+    unreadable: Sequence[Source]
+    known: int = 0
+    gone: int = 0
+
+    def counts(self) -> dict[str, int]:
+        """Return how many findings there are of each kind."""
+        found = Counter(finding.problem.kind for finding in self.findings)
+        return {kind: found[kind] for kind in KINDS}
+
+
+def visible(text: str, *, path: bool = False) -> str:
+    """Return text in which nothing can pass for a line, a colour or, in a path, a place of another file."""
+    return "".join(one if one.isprintable() and not (path and one == ":") else _escaped(one) for one in text)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"  # a byte that is not UTF-8
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def text_lines(finding: Finding) -> list[Text]:
+    """Return `path:line:column: id kind: message`, and a line with what to write instead."""
+    problem = finding.problem
+    head = f"{visible(finding.path, path=True)}:{problem.line}:{problem.column}: {problem.rule} "
+    line = Text(head).append(problem.kind, STYLES[problem.kind]).append(f": {visible(problem.message)}")
+    return [line, Text(f"    instead: {rules()[problem.rule].instead}", "dim")]
+
+
+def summary(outcome: Outcome) -> str:
+    """Return one line: how many files, and what was found in them."""
+    counts = [f"{count} {kind}" for kind, count in outcome.counts().items() if count]
+    bad = len({finding.path for finding in outcome.findings})
+    parts = [f"{outcome.files} file{'s' * (outcome.files != 1)} read"]
+    parts.append(f"{', '.join(counts)} in {bad} of them" if counts else "nothing found")
+    if outcome.known:
+        parts.append(f"{outcome.known} in the baseline")
+    if outcome.gone:
+        parts.append(f"{outcome.gone} of the baseline not found any more: write it again")
+    if outcome.unreadable:
+        parts.append(f"{len(outcome.unreadable)} could not be read")
+    return "; ".join(parts)
+
+
+def json_document(outcome: Outcome) -> str:
+    """Return everything as one JSON document."""
+    findings = [
+        {
+            "path": visible(one.path),
+            "line": one.problem.line,
+            "column": one.problem.column,
+            "rule": one.problem.rule,
+            "kind": one.problem.kind,
+            "message": one.problem.message,
+            "instead": rules()[one.problem.rule].instead,
+        }
+        for one in outcome.findings
+    ]
+    unreadable = [{"path": visible(one.path), "why": one.why} for one in outcome.unreadable]
+    total = {"files": outcome.files, **outcome.counts(), "known": outcome.known, "gone": outcome.gone}
+    data = {"format": FORMAT, "findings": findings, "unreadable": unreadable, "summary": total}
+    return json.dumps(data, indent=1)
+
+
+def sarif_document(outcome: Outcome, version: str) -> str:
+    """Return a SARIF 2.1.0 log."""
+    used = sorted({one.problem.rule for one in outcome.findings})
+    driver = {
+        "name": "batchproof lint",
+        "version": version,
+        "rules": [
+            {
+                "id": id_,
+                "shortDescription": {"text": rules()[id_].title},
+                "help": {"text": f"{rules()[id_].intent}. Instead: {rules()[id_].instead}."},
+            }
+            for id_ in used
+        ],
+    }
+    results = [
+        {
+            "ruleId": one.problem.rule,
+            "ruleIndex": used.index(one.problem.rule),
+            "level": SARIF_LEVELS[one.problem.kind],
+            "message": {"text": f"{visible(one.problem.message)} Instead: {rules()[one.problem.rule].instead}."},
+            "locations": [_location(one.path, one.problem.line, one.problem.column)],
+        }
+        for one in outcome.findings
+    ]
+    notes = [
+        {
+            "level": "error",
+            "message": {"text": visible(f"cannot read it: {one.why}")},
+            "locations": [_location(one.path, 1, 1)],
+        }
+        for one in outcome.unreadable
+    ]
+    invocation = {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
+    run: dict[str, Any] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints"}
+    run |= {"invocations": [invocation], "results": results}
+    return json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [run]}, indent=1)
+
+
+def _location(path: str, line: int, column: int) -> dict[str, Any]:
+    uri = quote(path.encode("utf-8", "surrogateescape"))
+    return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": line, "startColumn": column}}}
+
+
+def github_line(finding: Finding) -> str:
+    """Return a workflow command that marks the line in the pull request."""
+    problem = finding.problem
+    place = f"file={_property(visible(finding.path))},line={problem.line},col={problem.column}"
+    words = f"{visible(problem.message)}\nInstead: {rules()[problem.rule].instead}"
+    return f"::{GITHUB_LEVELS[problem.kind]} {place},title={_property(problem.rule)}::{_data(words)}"
+
+
+def github_unreadable(source: Source) -> str:
+    """Return a workflow command that says that a file could not be read."""
+    return f"::error file={_property(visible(source.path))}::{_data(visible(f'cannot read it: {source.why}'))}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,188 @@
+"""`batchproof lint` as people and machines see it: files in, lines and documents out, and the exit status."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from batchproof.commands.lint.command import LintOptions, lint
+from batchproof.exit_status import ExitStatus
+
+GOOD = 'backend: "onnxruntime"\n'
+WRONG = 'backend: "onnxruntime"\nmax_batch_size: -1\n'  # invalid, CFG-SIZE-001
+INERT = 'backend: "onnxruntime"\ndynamic_batching { }\n'  # CFG-SIZE-002
+
+
+def put(path: Path, text: str) -> Path:
+    """Write a file and its folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    return path
+
+
+def run(*names: object, **options: object) -> ExitStatus:
+    """Lint."""
+    return lint(LintOptions([str(name) for name in names], **options))  # type: ignore[arg-type]
+
+
+def test_a_finding_is_a_line_and_what_to_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """path:line:column: id kind: message; what to write instead; and a summary."""
+    path = put(tmp_path / "config.pbtxt", WRONG)
+
+    assert run(path) is ExitStatus.FAILED
+
+    assert capsys.readouterr().out.splitlines() == [
+        f"{path}:2:1: CFG-SIZE-001 invalid: 'max_batch_size' must be non-negative value for ",
+        "    instead: write 0 for a model without a batch dimension, or the largest batch",
+        "1 file read; 1 invalid in 1 of them",
+    ]
+
+
+def test_statuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Findings are 1, something unreadable is 2, and one bad file does not end the run."""
+    good, inert = put(tmp_path / "good.pbtxt", GOOD), put(tmp_path / "inert.pbtxt", INERT)
+    wrong, gone = put(tmp_path / "wrong.pbtxt", WRONG), tmp_path / "gone.pbtxt"
+    os.mkfifo(tmp_path / "fifo")
+
+    assert run(good) is ExitStatus.FINE
+    assert (run(inert), run(inert, strict=True)) == (ExitStatus.FINE, ExitStatus.FAILED)
+    assert run(good, wrong) is ExitStatus.FAILED
+    assert [run(name, wrong) for name in (gone, tmp_path / "fifo", "/dev/zero", "x*.pbtxt")] == [ExitStatus.MISUSE] * 4
+
+    shown = capsys.readouterr()
+    assert shown.out.count("CFG-SIZE-001") == 5
+    assert "it is a pipe, not a file" in shown.err
+    assert "it is a device, not a file" in shown.err
+    assert "no file matches this pattern" in shown.err
+
+
+def test_folders_patterns_and_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder is searched for config.pbtxt, a pattern may be quoted, - is standard input, and no file is read twice."""
+    put(tmp_path / "m" / "a" / "config.pbtxt", GOOD)
+    put(tmp_path / "m" / "b" / "configs" / "small.pbtxt", GOOD)
+    put(tmp_path / "m" / "b" / "other.pbtxt", "no")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(WRONG.encode())))
+
+    assert run(tmp_path / "m", tmp_path / "**" / "config.pbtxt", "-") is ExitStatus.FAILED
+    assert run(tmp_path / "empty") is ExitStatus.MISUSE
+
+    shown = capsys.readouterr()
+    assert "<stdin>:2:1: CFG-SIZE-001" in shown.out
+    assert "3 files read; 1 invalid in 1 of them" in shown.out
+    assert "there is no config.pbtxt in this folder" in shown.err
+
+
+def test_rules_are_chosen_and_ignored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--rules names what to report, also a MAY; --ignore and a comment in the file leave out; a typo is misuse."""
+    path = put(tmp_path / "a.pbtxt", WRONG)
+    told = put(tmp_path / "b.pbtxt", WRONG + "# batchproof: ignore CFG-SIZE-001, CFG-IO-*\n")
+
+    assert run(path, ignore="CFG-SIZE-*") is ExitStatus.FINE
+    assert run(told) is ExitStatus.FINE
+    assert run(path, rules="CFG-NAME-001") is ExitStatus.FINE
+    assert "CFG-NAME-001 hazardous: model configuration must specify 'name'" in capsys.readouterr().out
+    assert run(path, rules="CFG-SIEZ-001") is ExitStatus.MISUSE
+
+
+def test_a_baseline_hides_what_was_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was written is not reported again, even on another line; what is new is, and what is gone is counted."""
+    path, baseline = put(tmp_path / "a.pbtxt", WRONG), tmp_path / "baseline.json"
+    assert run(path, write_baseline=baseline) is ExitStatus.FINE
+
+    put(path, "# a line\n" + WRONG)
+    assert run(path, baseline=baseline) is ExitStatus.FINE
+    put(path, WRONG + 'input { name: "A" data_type: TYPE_FP32 dims: 0 }')
+    assert run(path, baseline=baseline) is ExitStatus.FAILED
+    put(path, GOOD)
+    assert run(path, baseline=baseline) is ExitStatus.FINE
+    assert "1 of the baseline not found any more" in capsys.readouterr().out
+
+    for damaged in ("{", "[]", '{"format": 9, "findings": []}', '{"format": 1, "findings": [3]}'):
+        assert run(path, baseline=put(baseline, damaged)) is ExitStatus.MISUSE
+    assert run(path, baseline=tmp_path / "none") is ExitStatus.MISUSE
+    assert run(path, write_baseline=tmp_path / "none" / "b.json") is ExitStatus.UNAVAILABLE
+
+
+def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One document with all findings, what could not be read, and the counts."""
+    path = put(tmp_path / "a.pbtxt", WRONG)
+    run(path, tmp_path / "none", form="json")
+
+    data = json.loads(capsys.readouterr().out)
+
+    (found,) = data["findings"]
+    assert (found["path"], found["line"], found["column"]) == (str(path), 2, 1)
+    assert (found["rule"], found["kind"]) == ("CFG-SIZE-001", "invalid")
+    assert data["unreadable"] == [{"path": str(tmp_path / "none"), "why": "No such file or directory"}]
+    assert data["summary"] == {"files": 1, "invalid": 1, "hazardous": 0, "inert": 0, "known": 0, "gone": 0}
+
+
+def test_sarif(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A log of SARIF 2.1.0: rules, results with places, and a notification for what could not be read."""
+    run(put(tmp_path / "a b.pbtxt", WRONG), tmp_path / "none", form="sarif")
+
+    (one,) = json.loads(capsys.readouterr().out)["runs"]
+
+    (result,) = one["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert (result["ruleId"], result["level"]) == ("CFG-SIZE-001", "error")
+    assert place["region"] == {"startLine": 2, "startColumn": 1}
+    assert place["artifactLocation"]["uri"].endswith("/a%20b.pbtxt")
+    assert [rule["id"] for rule in one["tool"]["driver"]["rules"]] == ["CFG-SIZE-001"]
+    assert one["invocations"][0]["executionSuccessful"] is False
+
+
+def test_github(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A workflow command for each finding, and for each file that cannot be read."""
+    path = put(tmp_path / "a.pbtxt", WRONG)
+    run(path, tmp_path / "none", form="github")
+
+    lines = capsys.readouterr().out.splitlines()
+
+    assert lines[0].startswith(f"::error file={path},line=2,col=1,title=CFG-SIZE-001::'max_batch_size' must be")
+    assert lines[0].endswith("%0AInstead: write 0 for a model without a batch dimension, or the largest batch")
+    assert lines[1] == f"::error file={tmp_path / 'none'}::cannot read it: No such file or directory"
+
+
+@pytest.mark.parametrize("form", ["text", "github", "json", "sarif"])
+def test_no_name_can_forge_a_line(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file or a tensor whose name has line ends, colours or bytes that are not UTF-8 cannot pass for anything else."""
+    name = "a\n::error file=x::b:1:1: CFG\x1b[31m\udcff.pbtxt"
+    tensor = 'input { name: "T\\n::error::\\033[31m" data_type: TYPE_FP32 dims: 0 }\n'
+    run(put(tmp_path / name, 'backend: "onnxruntime"\n' + tensor), form=form)
+
+    out = capsys.readouterr().out
+
+    assert "\x1b" not in out
+    assert [line for line in out.splitlines() if line.startswith("::error file=x")] == []
+    assert "\n::error::" not in out
+
+
+def test_much_is_bounded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A name of a million characters is cut, and a thousand findings of one rule are counted."""
+    long = f'input {{ name: "{"x" * 1_000_000}" data_type: TYPE_FP32 dims: 0 }}\n'
+    run(put(tmp_path / "a.pbtxt", GOOD + long + 'input { name: "y" dims: 1 }\n' * 1000))
+
+    out = capsys.readouterr().out
+
+    assert len(out) < 20_000
+    assert "and 980 more of this rule" in out
+
+
+def test_output_that_is_not_utf8_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the terminal has no such character, it is escaped."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", out)
+
+    run(put(tmp_path / "a.pbtxt", 'backend: "onnxruntime"\ninput { name: "\u00e9" data_type: TYPE_FP32 dims: 0 }\n'))
+
+    out.flush()
+    assert b"model input '\\xe9' dimension" in out.buffer.getvalue()  # type: ignore[attr-defined]
