@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from batchproof.commands.diff import divergence
 from batchproof.exit_status import ExitStatus
 from batchproof.fixtures.driving.case import Case, run_case
 from batchproof.fixtures.driving.covering import random_case
 from batchproof.fixtures.evidence.timeline import Timeline
+from batchproof.fixtures.judging.acceptor import accept
 from batchproof.fixtures.judging.catalogue import select
 from batchproof.fixtures.judging.checkers import Checker, checkers
-from batchproof.fixtures.judging.verdicts import Verdict
+from batchproof.fixtures.judging.verdicts import TICK_NS, Verdict
 from batchproof.reference_batcher.mutants import mutants
 from batchproof.targets.virtual import VirtualTarget
 
@@ -56,12 +58,19 @@ def _laws() -> tuple[tuple[str, Checker], ...]:
     return tuple((rule.id, checkers()[rule.id]) for rule in select(["DB-LAW-*"]))
 
 
+def not_accepted(timeline: Timeline, claims: Mapping[str, Any]) -> str:
+    """Return the first decision in simulated time that the acceptor rejects or leaves open, or ""."""
+    acceptance = accept(timeline, claims, TICK_NS)
+    return next((f"{one.kind}: {one.happened}" for one in (*acceptance.wrong, *acceptance.open)), "")
+
+
 def violations(seeds: range) -> list[tuple[int, str]]:
-    """Return the seeds with which the original breaks a law, or the rig has a problem; each with what is wrong."""
+    """Return the seeds with which the original breaks a law or is not accepted, or the rig has a problem; each with why."""
     target, found = VirtualTarget(), []
     for seed in seeds:
         timeline = run_case(target, schedule(seed), count=True)
-        if what := broken_law(timeline) or "; ".join(timeline.problems):
+        claims = target.info.claims
+        if what := broken_law(timeline) or not_accepted(timeline, claims) or "; ".join(timeline.problems):
             found.append((seed, what))
     return found
 
