@@ -59,7 +59,6 @@ def resolve(spec: str) -> FullTarget:
     if spec.startswith("stdio:"):
         with within("DEPLOY_S", f"--target {spec}"):
             return _made(_load(STDIO, spec), spec)
-    installed = {point.name: point for point in metadata.entry_points(group=GROUP)}
     word, _, query = spec.partition("?")
     if word in READS_ITSELF:
         return _made(_load(BUILT_IN[word], spec), spec)
@@ -72,7 +71,9 @@ def resolve(spec: str) -> FullTarget:
         from batchproof.targets.virtual import VirtualTarget
 
         return full(VirtualTarget(mutant=spec.partition(":")[2]))
-    if word in installed and word not in BUILT_IN:
+    # Every distribution's metadata is read for it, which takes longer than all else here.
+    installed = {point.name: point for point in metadata.entry_points(group=GROUP)} if word not in BUILT_IN else {}
+    if word in installed:
         return _with_options(installed[word].load(), spec, query)
     if word in BUILT_IN or ":" in word:
         if word not in BUILT_IN:
