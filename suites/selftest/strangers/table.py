@@ -33,6 +33,7 @@ ALSO = {  # what else these break: looked at one by one
     "ticker": ("DB-LAW-005",),  # a tick that finds the model busy is followed by one that comes too late
     "alone-after-pause": ("DB-DELAY-003",),  # whoever comes after it waits for another hour
     "looks-on-arrival": ("DB-DELAY-001", "DB-LAW-004", "DB-LAW-005"),  # whoever comes next takes it along, or nobody comes
+    "swapped-when-together": ("DB-SCALE-005",),  # by chance: if two of its batches end at the same moment
     "accepts-after-stop": ("DB-LIVE-007",),  # what is on its way when it is closed comes after that
     "busy-when-burst": ("DB-LIMIT-009", "DB-SCALE-003"),  # bursts of twelve and of 32
     "settings-ignored": (
