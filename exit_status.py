@@ -23,8 +23,8 @@ class ExitStatus(IntEnum):
         status.meaning = meaning
         return status
 
-    FINE = 0, "nothing is wrong: the target is conformant, the gates hold, the files are clean"
-    FAILED = 1, "something is wrong: a MUST rule or a gate failed, two targets differ, or the target died"
+    FINE = 0, "nothing is wrong: the target is conformant, every measurement passes, the files are clean"
+    FAILED = 1, "something is wrong: a MUST rule or a measurement failed, two targets differ, or the target died"
     MISUSE = 2, "the command line, a file it names, or an environment variable is wrong; the message says what to change"
     UNAVAILABLE = 4, "the target cannot be reached or started, or the results cannot be written"
     NOTHING = 5, "nothing was judged or measured: all of it was skipped, or cannot be observed"

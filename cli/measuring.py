@@ -29,7 +29,7 @@ def bench(
     _awake: Awake = False,
     seed: Seed = 1729,
 ) -> None:
-    """Measure how fast a batcher is, and judge it by the gates of the measurements."""
+    """Measure how fast a batcher is, and compare it with the thresholds of the measurements."""
     from batchproof.commands.bench import Options
     from batchproof.commands.bench import bench as measure
 

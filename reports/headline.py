@@ -66,7 +66,7 @@ def _to_what(report: Report, known: int) -> str:
         if kept and kept == number:
             whole.append(profile)
         elif kept and kept + len(lacks) == number:
-            lacking.append(f"to {profile} without {listed(list(dict.fromkeys(lacks)))}")
+            lacking.append(f"to {profile} without {_alternatives(lacks)}")
         elif kept:
             part.append(profile)
     extent = "; ".join([*lacking, *([f"to {listed(whole)}"] if whole else [])])
@@ -74,3 +74,9 @@ def _to_what(report: Report, known: int) -> str:
     if extent:
         return f"{extent}{but}; in part to {listed(part)}" if part else extent + but
     return f"in part to {listed(part)}{but}" if part else f"in part{but}"
+
+
+def _alternatives(lacks: list[str]) -> str:
+    """Return each lack once, joined by "or". Without a queue delay, there is no queue delay of 0 either."""
+    each = list(dict.fromkeys(lacks))
+    return listed([one for one in each if not any(one.startswith(f"{other} ") for other in each)], "or")

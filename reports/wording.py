@@ -82,10 +82,10 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def listed(words: Sequence[str]) -> str:
+def listed(words: Sequence[str], joint: str = "and") -> str:
     """Return `a`, `a and b` or `a, b and c`."""
     *head, last = words
-    return f"{', '.join(head)} and {last}" if head else last
+    return f"{', '.join(head)} {joint} {last}" if head else last
 
 
 def ids_in_words(ids: Iterable[str]) -> str:

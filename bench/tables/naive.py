@@ -11,7 +11,7 @@ HEADS = ("work", "naive/s", "dynamic/s", "ratio", "from", "to", "ceiling", "shar
 
 def tables(found: Works[Naive]) -> tuple[Table, ...]:
     """Return one table, with a row for each work."""
-    note = f"Gate {GATE}: one-sided 99 % bounds of the median ratio of interleaved pairs (sign test)."
+    note = f"Threshold {GATE}: one-sided 99 % bounds of the median ratio of interleaved pairs (sign test)."
     rows = [_row(name, one) for name, one in found.works.items()]
     return (Table("One request at a time against dynamic batching", HEADS, rows, note),)
 

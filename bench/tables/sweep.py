@@ -34,7 +34,7 @@ def _of_work(name: str, one: Sweep) -> tuple[Table, ...]:
         [*_where(row), row.load["clients"], *_compared(row, "throughput"), row.share if row.valid else None, _status(row)]
         for row in one.closed
     ]
-    gate = f"Gate {GATE}: 99 % bounds of the ratio of medians over eighths of the runs."
+    gate = f"Threshold {GATE}: 99 % bounds of the ratio of medians over eighths of the runs."
     title = f"{name}: at fractions of the capacity, Poisson arrivals, latency from the schedule"
     return (
         Table(f"{name}: saturated, closed loop", CLOSED_HEADS, closed, f"{one.says}. {gate}"),
