@@ -68,7 +68,7 @@ class Options:
         """Return the models; Usage names what there is."""
         names = list(WORKS) if self.work == ALL else _names(self.work)
         if unknown := [name for name in names if name not in WORKS]:
-            raise Usage(f"--work {', '.join(unknown)}: there are {', '.join(WORKS)} and {ALL}")
+            raise Usage(f"--work {', '.join(unknown)}: choose from {', '.join(WORKS)} and {ALL}")
         works = tuple(WORKS[name] for name in names)
         torch = [work.name for work in works if work.model]
         if torch and find_spec("torch") is None:
@@ -81,7 +81,7 @@ class Options:
             return MEASUREMENTS
         names = _names(self.only)
         if unknown := [name for name in names if name not in by_name()]:
-            raise Usage(f"--only {', '.join(unknown)}: there are {', '.join(by_name())}")
+            raise Usage(f"--only {', '.join(unknown)}: choose from {', '.join(by_name())}")
         return tuple(one for one in MEASUREMENTS if one.name in names)
 
     def command(self) -> str:

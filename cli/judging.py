@@ -35,7 +35,7 @@ def check(
     claims: Annotated[Path | None, typer.Option(help="TOML file that says what the target claims.")] = None,
     known: Annotated[Path | None, typer.Option(help="TOML file of known issues, in addition to those shipped.")] = None,
     seed: Seed = 1729,
-    patience: Annotated[Patience, typer.Option(help="How long to wait, and how often to try again.")] = Patience.normal,
+    patience: Annotated[Patience, typer.Option(help="How long to wait, and how often to judge again.")] = Patience.normal,
     combinations: Annotated[
         Combinations, typer.Option(help="Combinations of features: a few, every pair, or every triple.")
     ] = Combinations.fast,
@@ -59,7 +59,7 @@ def check(
 
 @app.command(cls=NamesTargets, epilog=help_text("diff"))
 def diff(
-    target: Annotated[list[str], typer.Option(help=f"Give it twice. There are {TARGETS}.")],
+    target: Annotated[list[str], typer.Option(help=f"Give it twice: {TARGETS}.")],
     script: Annotated[Path | None, typer.Option(help='A case as JSON: {"config": ..., "script": [...]}.')] = None,
     seed: Annotated[int, typer.Option(help="Without --script: the first seed of the generated cases.")] = 1,
     count: Annotated[int, typer.Option(min=1, help="Without --script: how many cases to generate.")] = 10,
@@ -126,7 +126,7 @@ def lint(
 @app.command(epilog=help_text("mutants"))
 def mutants(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page of docs/ that shows this.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the matrix as the page docs/mutants.md.")] = False,
     rules: Annotated[str, typer.Option(help="Judge by these rules only: ids or patterns, separated by commas.")] = "",
     strength: Annotated[
         bool, typer.Option("--strength", help="Instead, count the random schedules that it takes to notice each mutant.")

@@ -44,13 +44,13 @@ def tune(
     budget_ms: Annotated[float, typer.Option(help="How much of that p99 the network and other queues may take.")] = 10.0,
     traffic: Annotated[str, typer.Option(help="poisson, bursty, on_off:peak=5, gamma:shape=0.1, a trace file.")] = "poisson",
     rate: Annotated[
-        float, typer.Option(help="Requests/s to serve [default: as many as possible; for a trace, its own rate].")
+        float, typer.Option(help="Requests/s to serve.", show_default="as many as possible; for a trace, its own rate")
     ] = 0.0,
     work: Annotated[str, typer.Option(help="The model under load: accelerator, mlp, text or image.")] = "accelerator",
     max_batch: Annotated[str, typer.Option(help="Batch sizes to try [default: 4,8,16,32,64,128].")] = "",
     max_delay_ms: Annotated[str, typer.Option(help="Queue delays to try [default: 0,1,2,5,10].")] = "",
     instances: Annotated[int, typer.Option(help="Instances of the model.")] = 1,
-    seconds: Annotated[float, typer.Option(help="The longest verification of one rate [default: 60, quick 15].")] = 0.0,
+    seconds: Annotated[float, typer.Option(help="The longest verification of one rate.", show_default="60, quick 15")] = 0.0,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer candidates.")] = False,
     out: Annotated[Path, typer.Option(help="Where to write the configuration.")] = Path("config.pbtxt"),
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/tune-TARGET].")] = None,

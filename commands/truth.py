@@ -83,7 +83,7 @@ def table_of(report: Report, folder: Path) -> tuple[Truth, ...]:
     name = str(report.header["target"]["name"])
     tables = {path.stem: path for path in sorted(folder.glob("*.toml"))}
     if name not in tables:
-        there = f"there are {', '.join(tables)}" if tables else "give the folder with --tables"
+        there = f"choose from {', '.join(tables)}" if tables else "give the folder with --tables"
         raise TruthError(f"no table of truth for the target '{line(name)}' in {folder}: {there}")
     return checked(tables[name])
 

@@ -175,7 +175,7 @@ def parse(spec: str) -> Schedule:
     """Return the schedule of a spec such as `poisson:rate=2000,seconds=5,seed=7`; ScheduleError says what is wrong."""
     kind, _, rest = spec.partition(":")
     if kind not in KINDS:
-        raise ScheduleError(f"unknown schedule '{kind}': there are {', '.join(KINDS)}")
+        raise ScheduleError(f"unknown schedule '{kind}': choose from {', '.join(KINDS)}")
     function, given = KINDS[kind], {}
     known = inspect.signature(function).parameters
     for part in filter(None, rest.split(",")):

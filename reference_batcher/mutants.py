@@ -62,7 +62,7 @@ def load(name: str = "") -> ModuleType:
     UnknownMutant if no mutant has that name; ValueError if its line does not occur in the module exactly once.
     """
     if name and name not in mutants():
-        raise UnknownMutant(f"unknown mutant '{name}': there are {', '.join(mutants())}")
+        raise UnknownMutant(f"unknown mutant '{name}': choose from {', '.join(mutants())}")
     modules = {stem: _compile(stem, mutants()[name] if name else None) for stem in STEMS}
     for module in modules.values():
         _link(module, modules)

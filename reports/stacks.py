@@ -42,7 +42,7 @@ def grids(reports: Sequence[Report], patterns: Sequence[str] = ("*",)) -> list[G
     families: dict[str, dict[str, None]] = {}
     names = dict.fromkeys(area(rule) for report in reports for rule in report.header["rules"])
     if empty := [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in names)]:
-        raise NoAreaError(f"no area matches '{empty[0]}': there are {', '.join(names)}")
+        raise NoAreaError(f"no area matches '{empty[0]}': choose from {', '.join(names)}")
     for name in names:
         if any(fnmatchcase(name, pattern) for pattern in patterns):
             families.setdefault(name.partition("-")[0], {})[name] = None

@@ -258,7 +258,7 @@ def _problems(claims: Mapping[str, Any]) -> Iterator[str]:
                 yield f"the claim '{name}' is {claim.choices}, not {_shown(value)}"
             continue
         near = get_close_matches(str(name), CLAIMS, 1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(sorted(CLAIMS))}"
+        hint = f"did you mean '{near[0]}'?" if near else f"choose from {', '.join(sorted(CLAIMS))}"
         yield f"unknown claim '{name}': {hint}"
 
 

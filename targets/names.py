@@ -65,7 +65,7 @@ def resolve(spec: str) -> FullTarget:
     if "://" in spec:
         scheme = urlsplit(spec).scheme
         if scheme not in SCHEMES:
-            raise UnknownTarget(f"unknown scheme '{scheme}://' in --target {spec}: there are grpc:// and http://")
+            raise UnknownTarget(f"unknown scheme '{scheme}://' in --target {spec}: choose from grpc:// and http://")
         return _made(_load(SCHEMES[scheme], spec), spec)
     if spec.startswith("mutant:"):
         from batchproof.targets.virtual import VirtualTarget
@@ -123,7 +123,7 @@ def _with_options(adapter: Any, spec: str, query: str) -> FullTarget:
         raise UnknownTarget(f"--target {spec}: write an option as NAME=VALUE, not '{query}'") from None
     known = _options(adapter)
     if unknown := sorted(set(options) - set(known)):
-        there = f"there are {', '.join(known)}" if known else "it has none"
+        there = f"choose from {', '.join(known)}" if known else "it has none"
         raise UnknownTarget(f"--target {spec}: unknown option {', '.join(unknown)}: {there}")
     target = _made(adapter, **options)
     target.info = replace(target.info, reached=spec)

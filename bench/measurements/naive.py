@@ -78,7 +78,7 @@ class Naive:
         ratio = self.conclusion.estimate
         if not self.gains:
             return f"cannot gain from batching (ceiling {self.ceiling:.2f}x): not judged; measured {ratio:.2f}x"
-        most = f"at most {self.ceiling:.2f}x can be had"
+        most = f"at most {self.ceiling:.2f}x is possible"
         if self.medians_per_s is None:
             least = f"at least {self.conclusion.low:.2f}x" if self.conclusion.verdict == PASS else "inconclusive"
             return f"{least}: the host stalled; {most}"

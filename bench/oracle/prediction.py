@@ -237,8 +237,8 @@ def _no_ground(prediction: Prediction, run: Run, slowness: float | None, answere
     if slowness is None:
         return "nothing was answered"
     if not saturated and round(prediction.load, 6) > HIGHEST_LOAD:
-        return f"load {prediction.load:.2f} is so near to the capacity that any error of the curve would decide"
+        return f"load {prediction.load:.2f} is so close to the capacity that any error in the curve would decide the verdict"
     expected = prediction.requests - prediction.refused - prediction.expired
     if not saturated and answered < expected:
-        return f"{expected - answered} of {expected} requests were not answered, so that the latency has no mean"
+        return f"{expected - answered} of {expected} requests were not answered, so there is no mean latency"
     return ""

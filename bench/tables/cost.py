@@ -5,7 +5,7 @@ from __future__ import annotations
 from batchproof.bench.measurements.cost import Cost, WorkCost
 from batchproof.bench.tables.table import Table, in_ms
 
-NOTE = "Simulated from the measured curve under Poisson arrivals; '-': nothing holds it."
+NOTE = "Simulated from the measured curve under Poisson arrivals; '-': no configuration keeps it."
 
 
 def tables(found: Cost) -> tuple[Table, ...]:

@@ -57,7 +57,7 @@ class TuneOptions:
             why = f"--budget-ms {self.budget_ms:g} leaves nothing of --slo-p99-ms {self.slo_p99_ms:g} for the batcher"
             raise Usage(why)
         if self.work not in WORKS:
-            raise Usage(f"--work {self.work}: there are {', '.join(WORKS)}")
+            raise Usage(f"--work {self.work}: choose from {', '.join(WORKS)}")
         if self.rate < 0 or self.seconds < 0 or self.budget_ms < 0 or self.instances < 1:
             raise Usage("--rate, --seconds and --budget-ms must not be negative, and --instances must be at least 1")
         traffic = Traffic(self.traffic)

@@ -37,11 +37,11 @@ def chosen(
     )
     full_ns = machine.curve.at(qps.config.max_batch_size)
     if qps.floor_ns > goal.budget_ns:
-        says.append(f"With it even a lone request takes {ms(qps.floor_ns)}, most of which is the delay.")
+        says.append(f"With that configuration, even a lone request takes {ms(qps.floor_ns)}, most of which is the delay.")
     elif full_ns > goal.budget_ns:
         says.append(
-            f"One full batch of it takes {ms(full_ns)}, more than the latency budget: a burst that fills a batch is late as "
-            "a whole, whereas smaller batches let the first requests of the burst go in time"
+            f"Its full batch takes {ms(full_ns)}, more than the latency budget: a burst that fills a batch is late as "
+            "a whole, whereas smaller batches let the first requests of the burst leave in time"
             + (" and spread over the instances." if objective.instances > 1 else ".")
         )
     elif rival.verdict == PASS:
@@ -52,10 +52,10 @@ def chosen(
 def between(own: Forecast, qps: Forecast) -> str:
     """Say why the configuration with the highest QPS was not chosen although it holds this rate too."""
     if own in ranked([own, qps])[:1]:
-        return "Both hold here; the one chosen is predicted to hold more, or as much with a lone request answered sooner."
+        return "Both keep the objective here. The chosen one is predicted to serve more, or as much with less latency."
     return (
-        f"Both hold here, and {name_of(qps.config)} is predicted to hold more ({qps.rate:.0f}/s, the one chosen "
-        f"{own.rate:.0f}/s); but that could not be shown in the time given: longer --seconds, or a quieter host, may."
+        f"Both keep the objective here. {name_of(qps.config)} is predicted to do so at {qps.rate:.0f}/s (the chosen one at "
+        f"{own.rate:.0f}/s), but that could not be shown in the time given: try longer --seconds, or a quieter host."
     )
 
 

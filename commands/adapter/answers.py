@@ -172,7 +172,7 @@ def judge_burst(burst: Burst) -> tuple[Finding, ...]:
     failed = [(name, ended.error) for name, ended in burst.ended if ended.error]
     strange = [(name, trouble) for name, ended in burst.ended for trouble in ended.troubles]
     if silent:
-        says = f"of {len(burst.ended)} requests sent at once, {len(silent)} were never answered ({silent[0]})"
+        says = f"{len(silent)} of {len(burst.ended)} requests sent at once were never answered ({silent[0]})"
         return (wrong("own answer", says, "submit", "let every request have a Future of its own"),)
     if failed:
         return (

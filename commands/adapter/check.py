@@ -38,10 +38,10 @@ FRESH = 3  # deployments whose first request has to be late before that is held 
 DEATH_NS = 1_000 * MS  # for the news of a process that ended: its connections are lost a moment before
 LONGER_NS = 10 * MS  # instead of a delay of 0 with which nothing works
 NO_ZERO = (
-    "if the stack's documentation rules a delay of 0 out, claim `smallest_delay_ms`,"
-    " and raise Unsupported('max_queue_delay_ns') below it; if not, leave it, and the rules show it"
+    "if the stack's documentation rules out a delay of 0, claim `smallest_delay_ms`,"
+    " and raise Unsupported('max_queue_delay_ns') for a smaller one; if not, change nothing: the rules will report it"
 )
-NO_SENSE = "it makes no sense before this is mended"
+NO_SENSE = "not tried: mend this first"
 Seen = TypeVar("Seen")
 
 
@@ -188,7 +188,7 @@ class Examination:
                 return coming.result()
         except TargetError as error:
             deployed = self.target.deploy(config)
-            says = f"beside others a deployment failed, and alone it works: {described(error).partition(';')[0]}"
+            says = f"a deployment failed beside others, and works alone: {described(error).partition(';')[0]}"
             self._add(note("deploy", says, "deploy", "make `deploys_at_once` smaller, or leave it out"))
             return deployed
         return self.target.deploy(config)
@@ -412,7 +412,7 @@ class Examination:
             seen = experiment(probe)
         except Hung as hung:
             says = f"`{hung.verb}` has not returned after 2 s"
-            self._add(wrong(check, says, hung.verb, "it may not wait for the model, nor for an answer"))
+            self._add(wrong(check, says, hung.verb, "it must not wait for the model or for an answer"))
         except Broken as broken:
             self._failed(check, broken, "let it return, whatever the state of the deployment")
         else:
@@ -458,7 +458,7 @@ class Examination:
         try:
             self.target.close()
         except Exception as error:
-            self._failed("close", Broken("close", error), "let it return, also when it is called twice")
+            self._failed("close", Broken("close", error), "let it return, even if it is called twice")
         self._note("residue", residue.left(), ending.judge_residue)
         self._add(*deaths.findings())
         if isinstance(self.target.info, TargetInfo) and not self._is_wrong("claims"):

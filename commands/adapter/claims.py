@@ -48,7 +48,7 @@ def _delay(facts: Facts) -> list[Measured]:
     if plain is None or delayed is None or not (plain.lone_ns and plain.burst_ns and delayed.lone_ns):
         return []
     if not kept(delayed, plain):
-        return [Measured("delay", value=False, why=f"{ms(delayed.delay_ns)} change nothing for a lone request")]
+        return [Measured("delay", value=False, why=f"a delay of {ms(delayed.delay_ns)} changes nothing for a lone request")]
     found = [
         Measured("delay", value=True, why=f"with {ms(delayed.delay_ns)} a lone request waits {ms(max(delayed.lone_ns))}")
     ]
@@ -100,7 +100,7 @@ def _features(facts: Facts) -> list[Measured]:
         why = "with instances = 1, a batch ran while another one was in the model"
         found.append(Measured("instances", "unlimited", why))
     elif (many := facts.instances) is not None and (many.unsupported or many.sent):
-        why = many.unsupported or ("two ran at once" if many.together else "never did two run at once")
+        why = many.unsupported or ("two ran at once" if many.together else "two never ran at once")
         found.append(Measured("instances", many.together, why))
         if many.shared is not None:
             why = "the free instance served all" if many.shared else "requests waited although an instance was free"

@@ -185,7 +185,7 @@ def judge_closing(found: Closing, *, claimed: bool = False) -> tuple[Finding, ..
     """Judge `close` while a request waits."""
     advice = "the rules about `close` judge that" if claimed else "do not claim `close`"
     if found.raised:
-        return (wrong("close", f"`close` raised {found.raised}", "close", "let it return, also when it is called twice"),)
+        return (wrong("close", f"`close` raised {found.raised}", "close", "let it return, even if it is called twice"),)
     if not found.returned:
         return (wrong("close", "`close` has not returned after 10 s", "close", "end what it waits for, and limit the wait"),)
     if not found.settled:

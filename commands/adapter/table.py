@@ -76,7 +76,7 @@ def _print(console: Console, examined: Examined, spec: str, claims: str, file: P
     for finding, where in examined.wrong:
         _print_wrong(console, finding, where)
     if not examined.facts.usable and examined.wrong:
-        console.print(Text(f"\nNothing else makes sense before this is mended ({examined.seconds:.0f} s)", "bold red"))
+        console.print(Text(f"\nMend this first: nothing else can be tried yet ({examined.seconds:.0f} s)", "bold red"))
         return
     console.print(
         Text(f"\nMeasured claims, to start from{f' ({file})' if file else ' (--claims FILE writes them)'}:\n", "bold")

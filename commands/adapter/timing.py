@@ -105,7 +105,7 @@ def judge_none(waits: Waits) -> tuple[Finding, ...]:
     lone, burst = ms(min(waits.lone_ns)), ms(min(waits.burst_ns))
     says = f"a lone request spends {lone} outside the model, the quickest of a burst {burst}"
     if waits.delay_ns:
-        return (note("delay 0", f"a delay of 0 cannot be had; with {ms(waits.delay_ns)} {says}"),)
+        return (note("delay 0", f"a delay of 0 is not possible; with {ms(waits.delay_ns)} {says}"),)
     return (ok("delay 0", says) if is_none(waits) else note("delay 0", f"0 is not 0: {says}", "deploy", DELAY_UNIT),)
 
 

@@ -68,7 +68,7 @@ def pairs(seed: int, count: int) -> Script:
 
 @pytest.mark.rule("DB-DELAY-008")
 def test_window_begins_with_a_request(drive, judge, seed):
-    """Two requests half a queue delay apart share a batch, at whatever moment they come"""
+    """Two requests half a queue delay apart share a batch, whenever they come"""
     judge(drive(BatcherConfig(max_batch_size=8, max_queue_delay_ns=WINDOW), pairs(seed(), 12)))
 
 

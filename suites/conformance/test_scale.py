@@ -36,7 +36,7 @@ def one_by_one(count: int) -> Script:
 
 @pytest.mark.rule("DB-SCALE-001")
 def test_deep_backlog_fills_batches(drive, judge):
-    """A deep backlog leaves in full batches, also where a batch holds 16 rows"""
+    """A deep backlog leaves in full batches, even if a batch holds 16 rows"""
     judge(drive(SIXTEEN, DEEP))
 
 

@@ -22,7 +22,7 @@ APART_NS = 45 * MS
 @pytest.mark.rule("PERF-DELAY-001")
 @pytest.mark.models(*NAMES)
 def test_batching_costs_the_delay(loads, judge):
-    """A lone request takes at most the queue delay longer than without batching, and no longer without a delay"""
+    """Batching adds at most the queue delay to a lone request, and nothing if there is no delay"""
 
     def lone(config, model):
         delay_ns = config.max_queue_delay_ns

@@ -20,7 +20,7 @@ ENDS_NS = BEGINS_NS + 14 * FULL_NS
 @pytest.mark.rule("PERF-OVERLOAD-001")
 @pytest.mark.models(LIMITED)
 def test_overload_is_survived(loads, judge):
-    """At twice its capacity a batcher serves 0.8 of it, refuses the rest at once, and is as quick again afterwards"""
+    """Offered twice its capacity, a batcher serves 0.8 of it, refuses the rest at once, and recovers afterwards"""
     model = loads.model(LIMITED, work=SLOW)
 
     def spiked():

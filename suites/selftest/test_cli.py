@@ -52,9 +52,9 @@ def test_an_unusable_target_has_one_message(
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("nonsense", f"unknown target 'nonsense': there are {', '.join(sorted(BUILT_IN))}, grpc://host:port"),
+        ("nonsense", f"unknown target 'nonsense': choose from {', '.join(sorted(BUILT_IN))}, grpc://host:port"),
         ("tritn", "unknown target 'tritn': did you mean 'triton'? There are async-batcher, "),
-        ("ftp://localhost:1", "unknown scheme 'ftp://' in --target ftp://localhost:1: there are grpc:// and http://"),
+        ("ftp://localhost:1", "unknown scheme 'ftp://' in --target ftp://localhost:1: choose from grpc:// and http://"),
         ("grpc://localhost", "--target grpc://localhost: write grpc://host:port, with the port as a number"),
         ("grpc://localhost:one", "write grpc://host:port, with the port as a number"),
         ("http://localhost:99999", "write http://host:port, with the port as a number"),
@@ -62,7 +62,7 @@ def test_an_unusable_target_has_one_message(
         ("grpc://localhost:1?speed=high", "unknown option speed: there is metrics=PORT"),
         ("grpc://127.0.0.1:1", "127.0.0.1:1"),
         ("http://127.0.0.1:1", "127.0.0.1:1"),
-        ("mutant:tidy", "unknown mutant 'tidy': there are size-by-one, "),
+        ("mutant:tidy", "unknown mutant 'tidy': choose from size-by-one, "),
         ("no.such.module:Target", "there is no module 'no' to import"),
         ("batchproof.cli:Target", "module 'batchproof.cli' has no 'Target'"),
         ("batchproof.exit_status:WIDTH", "80 is not a target: it has no `info`"),
@@ -82,7 +82,7 @@ def test_unusable_target_says_what_to_write(target: str, message: str) -> None:
     [
         (["--rules", "DB-SIZE-999"], 2, "no rule matches 'DB-SIZE-999': `batchproof rules` lists them"),
         (["--rules", "DB-SIZE-001,db-*"], 2, "no rule matches 'db-*'"),
-        (["--profile", "core"], 2, f"unknown profile 'core': there are {', '.join(profiles())}"),
+        (["--profile", "core"], 2, f"unknown profile 'core': choose from {', '.join(profiles())}"),
         (["--profile", "CORE", "--rules", "CFG-*"], 2, "no rule matches 'CFG-*' in profile CORE"),
         (["--patience", "endless"], 2, "Invalid value for '--patience'"),
         (["--seed", "random"], 2, "Invalid value for '--seed'"),
@@ -108,7 +108,7 @@ def test_an_unusable_option_is_misuse(
         ("[claims", " is not TOML: "),
         ("delay = true", "needs exactly one table, [claims]"),
         ("[claims]\n[more]", "needs exactly one table, [claims]"),
-        ("[claims]\nspeed = true", "unknown claim 'speed': there are batches_without_delay, cancel, close, "),
+        ("[claims]\nspeed = true", "unknown claim 'speed': choose from batches_without_delay, cancel, close, "),
         ("[claims]\ndelay = [1]", "the claim 'delay' is false or true, not [1]"),
         ("[claims]\ndelai = true", "unknown claim 'delai': did you mean 'delay'?"),
         (b"[claims]\ndelay = '\xff'", " is not TOML: "),

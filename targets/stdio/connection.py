@@ -150,7 +150,7 @@ class Connection:
         with self._lock:
             do, future = self._waiting.pop(number, ("", None)) if isinstance(number, int) else ("", None)
         if future is None:
-            raise TargetError(f"{self.name} answered a message that it has not got, or has answered before: {shown}")
+            raise TargetError(f"{self.name} answered a message that it was not sent, or has already answered: {shown}")
         future.set_running_or_notify_cancel()
         if "error" in answer and not wrong(answer, FROM, "error"):
             future.set_exception(TargetError(f"{self.name}: {answer['error']}"))

@@ -67,7 +67,7 @@ class Options:
         known = [field.name for field in fields(cls)]
         for key, value in pairs:
             if key not in known:
-                raise UnknownTarget(f"--target {spec}: unknown option {key}: there are {', '.join(known)}")
+                raise UnknownTarget(f"--target {spec}: unknown option {key}: choose from {', '.join(known)}")
             if not value or [one for one, _ in pairs].count(key) > 1:
                 raise UnknownTarget(f"--target {spec}: give {key} one value")
         options = cls(**dict(pairs))

@@ -52,7 +52,7 @@ def running_triton(url: str) -> TritonTarget:
         raise UnknownTarget(f"--target {url}: write {parts.scheme}://host:port, with the port as a number")
     query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
     if unknown := set(query) - {"metrics"}:
-        raise UnknownTarget(f"--target {url}: unknown option {', '.join(sorted(unknown))}: there is metrics=PORT")
+        raise UnknownTarget(f"--target {url}: unknown option {', '.join(sorted(unknown))}: the only option is metrics=PORT")
     if not (metrics := query.get("metrics", "8002")).isdigit():
         raise UnknownTarget(f"--target {url}: metrics must be a port number, not '{metrics}'")
     wire = {"grpc": GrpcWire, "http": HttpWire}[parts.scheme](f"{parts.hostname}:{port}", f"{parts.hostname}:{metrics}")

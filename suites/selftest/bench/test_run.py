@@ -27,8 +27,8 @@ from batchproof.reports.formats.bench import BenchWriter
     [
         (["--target", "nonsense"], 2, "unknown target 'nonsense'"),
         (["--target", "grpc://127.0.0.1:1"], 4, "no Triton answers at grpc://127.0.0.1:1"),
-        (["--work", "crypto"], 2, "--work crypto: there are accelerator, mlp, text, image and all"),
-        (["--only", "speed-of-light"], 2, "--only speed-of-light: there are static, naive"),
+        (["--work", "crypto"], 2, "--work crypto: choose from accelerator, mlp, text, image and all"),
+        (["--only", "speed-of-light"], 2, "--only speed-of-light: choose from static, naive"),
         (["--only", ","], 2, "the list is empty: name at least one"),
     ],
 )

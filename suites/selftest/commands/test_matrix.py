@@ -49,7 +49,7 @@ def test_areas_can_be_chosen(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
 
     assert cells(out.splitlines()[0]) == ["stack", "SIZE", "DELAY"]
     assert (none[0], both[0]) == (2, 2)
-    assert "no area matches 'DB-X*': there are DB-SIZE, DB-ORDER, DB-DELAY" in one_message(none[2])
+    assert "no area matches 'DB-X*': choose from DB-SIZE, DB-ORDER, DB-DELAY" in one_message(none[2])
     assert "leave one of the two out" in one_message(both[2])
 
 

@@ -136,7 +136,7 @@ def test_a_trace_that_is_wrong_is_refused(tmp_path, text, unit, complaint):
 
 
 @pytest.mark.parametrize(("spec", "complaint"), [
-    ("poison:rate=1", "there are poisson, gamma, on_off, constant, diurnal, trace"),
+    ("poison:rate=1", "choose from poisson, gamma, on_off, constant, diurnal, trace"),
     ("poisson:rate=1,seconds=1", "poisson needs seed"),
     ("poisson:rate=1,rate=2", "once each"),
     ("poisson:rate=1,speed=2", "poisson takes rate, seconds, seed, exact"),

@@ -105,7 +105,7 @@ def test_loading_a_mutant_leaves_the_original_alone() -> None:
 @pytest.mark.parametrize("refuse", [load, lambda name: resolve(f"mutant:{name}")], ids=["load", "target"])
 def test_unknown_mutant_is_named(refuse: Callable[[str], object]) -> None:
     """A mutant that does not exist is refused with the names of those that do."""
-    with pytest.raises((UnknownMutant, TargetError), match="unknown mutant 'tidy': there are size-by-one, "):
+    with pytest.raises((UnknownMutant, TargetError), match="unknown mutant 'tidy': choose from size-by-one, "):
         refuse("tidy")
 
 

@@ -50,7 +50,7 @@ def test_options_reach_the_adapter() -> None:
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("Plain?speed=1", "unknown option speed: there are python, wire, info"),
+        ("Plain?speed=1", "unknown option speed: choose from python, wire, info"),
         ("Plain?python", "write an option as NAME=VALUE, not 'python'"),
         ("NoOptions?python=x", "unknown option python: it has none"),
         ("READY?python=x", "unknown option python: it has none"),

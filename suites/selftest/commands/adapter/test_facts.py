@@ -146,7 +146,7 @@ def test_a_delay(delayed: Delayed, level: str, says: str) -> None:
     [
         (answers.judge_first(First(100 * MS, None)), "submit", "wrong", "has not returned"),
         (answers.judge_first(First(100 * MS, 0, ended=replace(FINE, witnessed=False))), "answer", "note", "info is None"),
-        (answers.judge_burst(Burst((("r0", FINE), ("r1", NEVER)))), "own answer", "wrong", "1 were never answered (r1)"),
+        (answers.judge_burst(Burst((("r0", FINE), ("r1", NEVER)))), "own answer", "wrong", "were never answered (r1)"),
         (answers.judge_burst(Burst((("r0", EXPIRED),))), "own answer", "wrong", "r0 of 1 requests sent at once ended with"),
         (ending.judge_closing(Closing(settled=True, returned=False)), "close", "wrong", "has not returned after 10 s"),
         (ending.judge_closing(Closing(settled=False, returned=True)), "close", "note", "is never answered"),

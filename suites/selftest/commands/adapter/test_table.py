@@ -41,7 +41,7 @@ def test_a_wrong_adapter(capfd: Capture) -> None:
     assert status == ExitStatus.FAILED
     assert "WRONG  queue: `queued()` is 8 after all were answered" in out
     assert "def queued(self) -> int:  # <- here" in out
-    assert "Nothing else makes sense before this is mended" in out
+    assert "Mend this first: nothing else can be tried yet" in out
 
 
 def test_several_things_are_counted(capfd: Capture) -> None:
@@ -59,7 +59,7 @@ def test_json(capfd: Capture) -> None:
     (wrong,) = (one for one in document["findings"] if one["result"] == "wrong")
     assert (status, document["target"]) == (ExitStatus.FAILED, "IgnoresDelay")
     assert (wrong["check"], wrong["where"].rpartition(":")[0].endswith("wrong_adapters.py")) == ("delay", True)
-    assert document["claims"]["delay"] == {"value": False, "because": "150 ms change nothing for a lone request"}
+    assert document["claims"]["delay"] == {"value": False, "because": "a delay of 150 ms changes nothing for a lone request"}
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_options_are_read_and_written(spec: str, options: Options) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("color=red", "unknown option color: there are image, gpus, shm, ready"),
+        ("color=red", "unknown option color: choose from image, gpus, shm, ready"),
         ("image=", "give image one value"),
         ("shm=1g&shm=2g", "give shm one value"),
         ("shm=32m", r"shm=32m is too small: Triton's Python backend needs 64m"),
