@@ -82,7 +82,7 @@ def resolve(spec: str) -> FullTarget:
             return _with_options(_load(BUILT_IN.get(word, word), spec), spec, query)
     names = sorted({*BUILT_IN, *installed})
     near = get_close_matches(word, names, 1)
-    meant = f"did you mean '{near[0]}'? There are" if near else "there are"
+    meant = f"did you mean '{near[0]}'? Choose from" if near else "choose from"
     raise UnknownTarget(f"unknown target '{spec}': {meant} {', '.join([*names, *FORMS[:-1]])} and {FORMS[-1]}")
 
 

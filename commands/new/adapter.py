@@ -61,13 +61,14 @@ def print_new_adapter(name: str, folder: Path, kind: str = "in-process") -> Exit
     names = [path.name for path in written]
     words = {word: form.format(name) for word, form in (("batcher", BATCHER), ("adapter", ADAPTER), ("server", SERVER))}
     spec = f"{name}_adapter:{_class(name)}"
-    where = "" if folder.resolve() == Path.cwd() else f"cd {folder} && "
+    where = () if folder.resolve() == Path.cwd() else (f"cd {folder}",)
     print(f"In {folder}: {', '.join(names[:-1])} and {names[-1]}. They run as they are. What is still missing:")
     steps = (
         *(step.format(**words) for step in KINDS[kind].steps),
         f"{words['adapter']}, claims: what your batcher's documentation promises (docs/adapters.md lists the claims)",
-        f"{where}batchproof adapter check {spec}, until it finds nothing",
-        f"{where}batchproof check --target {spec} --profile CORE, and {where}pytest {names[-1]}",
+        *where,
+        f"batchproof adapter check {spec}, until it finds nothing",
+        f"batchproof check --target {spec} --profile CORE, and pytest {names[-1]}",
     )
     print("\n".join(f"{number:>3}. {step}" for number, step in enumerate(steps, 1)))
     return ExitStatus.FINE

@@ -51,7 +51,7 @@ CHECKER = Template('''
 
 @judges("$id")
 def todo_$number(timeline: Timeline) -> Judgement:
-    """TODO: which requests matter, and how they are told apart."""
+    """TODO: which requests matter, and by what names."""
     return vacuous("TODO: what is expected", f"TODO: what was seen of {len(timeline.requests)} requests")
 ''')
 CASE = Template('''\
@@ -111,9 +111,9 @@ def new_rule(area: str, root: Path) -> tuple[str, list[Written]]:
         (here.with_suffix(".py"), len, CHECKER, ("Judgement", "Timeline", "vacuous"),
          "judge: a pure function of the evidence"),
         (_cases(root, last.area), lambda text: _after_case(text, last.area), CASE, (),
-         "hand-written evidence: at least one that is kept and one that is broken"),
+         "hand-written evidence: at least one case that holds and one that is broken"),
         (root / "reference_batcher" / "mutants.toml", lambda text: _after_mutant(text, last.area), MUTANT, (),
-         "one wrong line of the reference that this rule kills, and every rule that kills it"),
+         "a mutant: one wrong line of the reference batcher that this rule notices, and all rules that notice it"),
     ]  # fmt: skip
     return id_, [
         _insert(path, place, skeleton.substitute(words), imports, todo) for path, place, skeleton, imports, todo in plan
@@ -186,7 +186,7 @@ def print_new_rule(area: str, root: Path) -> ExitStatus:
     steps = [f"{one.path.relative_to(root)}:{one.line}: {one.todo}" for one in written]
     steps += [
         "suites/selftest/frozen_ids.toml: the line that the selftest prints, once the title is settled",
-        "docs/coverage.md, CHANGELOG.md: what is new",
+        "the other steps of CONTRIBUTING.md, 'Add a rule': trivial batchers, generated pages, coverage, changelog",
         "pytest suites/selftest/fixtures/judging suites/selftest/reference_batcher/test_mutants.py, until it passes",
     ]
     print("\n".join([f"{id_} has been added. What is still missing:", *(f"{n:>3}. {s}" for n, s in enumerate(steps, 1))]))
