@@ -115,12 +115,15 @@ def lint(
     write_baseline: Annotated[
         Path | None, typer.Option(help="Write what is found now to this file, and do not fail.")
     ] = None,
+    triton_version: Annotated[
+        str, typer.Option(help="Refuse fields that this release does not know, for instance 2.51.0 or 24.10.")
+    ] = "",
 ) -> None:
     """Check config.pbtxt files without a server. It fails if Triton would refuse one of them."""
     from batchproof.commands.lint.command import LintOptions
     from batchproof.commands.lint.command import lint as judge
 
-    end(judge(LintOptions(configs, form.value, strict, rules, ignore, baseline, write_baseline)))
+    end(judge(LintOptions(configs, form.value, strict, rules, ignore, baseline, write_baseline, triton_version)))
 
 
 @app.command(epilog=help_text("mutants"))

@@ -20,6 +20,7 @@ from batchproof.commands.lint.filters import (
     chosen_rules,
     kept,
     read_baseline,
+    release_of,
     write_baseline,
 )
 from batchproof.exit_status import ExitStatus, refuse
@@ -38,6 +39,7 @@ class LintOptions:
     ignore: str = ""
     baseline: Path | None = None
     write_baseline: Path | None = None
+    triton_version: str = ""
 
 
 def lint(options: LintOptions) -> ExitStatus:
@@ -50,10 +52,11 @@ def lint(options: LintOptions) -> ExitStatus:
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal need not have every character
     try:
         chosen = chosen_rules(options.rules, options.ignore)
+        release = release_of(options.triton_version)
         baseline = read_baseline(options.baseline) if options.baseline else Baseline()
     except (SelectionError, FilterError) as error:
         return refuse(error)
-    outcome, everything = _judged(options, chosen, baseline)
+    outcome, everything = _judged(options, chosen, release, baseline)
     _print_end(options, outcome)
     if options.write_baseline:
         try:
@@ -66,7 +69,9 @@ def lint(options: LintOptions) -> ExitStatus:
     return ExitStatus.FAILED if failed and not options.write_baseline else ExitStatus.FINE
 
 
-def _judged(options: LintOptions, chosen: frozenset[str], baseline: Baseline) -> tuple[formats.Outcome, list[Finding]]:
+def _judged(
+    options: LintOptions, chosen: frozenset[str], release: tuple[int, int] | None, baseline: Baseline
+) -> tuple[formats.Outcome, list[Finding]]:
     """Judge one file after another, print each at once where the format has lines, and return all that was found."""
     console = Console(highlight=False, soft_wrap=True)
     findings: list[Finding] = []
@@ -81,7 +86,7 @@ def _judged(options: LintOptions, chosen: frozenset[str], baseline: Baseline) ->
                 print(formats.github_unreadable(source))
             continue
         files += 1
-        judged = judge(source.text)
+        judged = judge(source.text, release)
         found = kept(source.path, judged.problems, chosen, judged.remarks)
         everything += found
         new = [finding for finding in found if finding not in baseline]

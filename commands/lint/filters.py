@@ -12,10 +12,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from batchproof.fixtures.judging.catalogue import rules, select
-from batchproof.fixtures.judging.checkers.config import CHECKS, PARSE, Problem
+from batchproof.fixtures.judging.checkers.config import CHECKS, PARSE, TEMPLATE, Problem
 
 PROFILE = "CONFIG"
 FORMAT = 1
+FIRST_YEAR, MONTHS = 23, 12
+TWICE = 31  # months from the start of 2023 to 25.07, which is 2.59 like 25.06
 MANY = 20  # findings of one rule in one file, after which only their number is said
 LONGEST = 300  # characters of a message
 _REMARK = re.compile(r"batchproof:\s*ignore\s+([A-Za-z0-9*?,\s-]+)")
@@ -40,7 +42,7 @@ class Finding:
 
 def chosen_rules(wanted: str, ignored: str) -> frozenset[str]:
     """Return the ids of the rules to report. Without `wanted` these are all but the MAY rules; SelectionError for a typo."""
-    linted = {PARSE, *CHECKS}
+    linted = {PARSE, TEMPLATE, *CHECKS}
     if wanted:
         chosen = {rule.id for rule in select(_patterns(wanted), PROFILE)} & linted
     else:
@@ -63,6 +65,20 @@ def kept(path: str, problems: Iterable[Problem], chosen: frozenset[str], remarks
         if count > MANY:
             found.append(Finding(path, Problem(rule, f"and {count - MANY} more of this rule")))
     return found
+
+
+def release_of(version: str) -> tuple[int, int] | None:
+    """Return (2, 51) for 2.51.0, or for 24.10, the name of its container; None for an empty text; FilterError for others."""
+    if not version:
+        return None
+    found = re.fullmatch(r"(\d{1,2})\.(\d{1,2})(?:\.\d+)?", version)
+    if found and found[1] == "2":
+        return 2, int(found[2])
+    if found and int(found[1]) >= FIRST_YEAR and 1 <= int(found[2]) <= MONTHS:
+        months = (int(found[1]) - FIRST_YEAR) * MONTHS + int(found[2])
+        # One release a month since 23.01, which is 2.30; there were two containers of 2.59.
+        return 2, 29 + months - (months >= TWICE)
+    raise FilterError(f"'{version}' is not a release of Triton: write for instance 2.51.0, or 24.10")
 
 
 def _shortened(problem: Problem) -> Problem:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from batchproof.commands.lint.command import LintOptions, lint
+from batchproof.commands.lint.filters import release_of
 from batchproof.exit_status import ExitStatus
 
 GOOD = 'backend: "onnxruntime"\n'
@@ -90,6 +91,30 @@ def test_rules_are_chosen_and_ignored(tmp_path: Path, capsys: pytest.CaptureFixt
     assert run(path, rules="CFG-NAME-001") is ExitStatus.FINE
     assert "CFG-NAME-001 hazardous: model configuration must specify 'name'" in capsys.readouterr().out
     assert run(path, rules="CFG-SIEZ-001") is ExitStatus.MISUSE
+
+
+@pytest.mark.parametrize(
+    ("version", "status"),
+    [("2.51.0", 1), ("24.10", 1), ("2.52", 0), ("24.11", 0), ("25.10", 0), ("", 0), ("24.13", 2), ("1.9", 2), ("new", 2)],
+)
+def test_a_release_may_be_named(version: str, status: int, tmp_path: Path) -> None:
+    """--triton-version takes the number of the server or the name of its container."""
+    path = put(tmp_path / "a.pbtxt", 'backend: "onnxruntime"\nmodel_metrics { }')
+    assert run(path, triton_version=version) == status
+
+
+@pytest.mark.parametrize(("version", "release"), [("25.06", 59), ("25.07", 59), ("25.08", 60), ("26.09", 73), ("23.01", 30)])
+def test_containers_have_releases(version: str, release: int) -> None:
+    """There is a release each month, but for one."""
+    assert release_of(version) == (2, release)
+
+
+def test_a_template_is_named_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A placeholder where a value belongs is the only finding."""
+    for number, placeholder in enumerate(("${size}", "{{ size }}", "<SIZE>", "@SIZE@", "$size", "%(size)s")):
+        assert run(put(tmp_path / f"{number}.pbtxt", f'{GOOD}max_batch_size: {placeholder}\nfoo: 1\n')) is ExitStatus.FAILED
+    out = capsys.readouterr().out
+    assert (out.count("this is a template"), out.count("CFG-PARSE-001")) == (6, 0)
 
 
 def test_a_baseline_hides_what_was_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
