@@ -137,6 +137,37 @@ def simulator_speed(
         print_table(requests)
 
 
+@lab.command(epilog=STATUSES)
+def configurations(
+    folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Where the config.pbtxt files are.")],
+    mutants: Annotated[int, typer.Option(min=0, max=100_000, help="Judge this many mutants of each file instead.")] = 0,
+    seed: Seed = 1729,
+    write: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Write every verdict to this file, as lines of JSON.")
+    ] = None,
+) -> None:
+    """Compare `batchproof lint` with what an embedded Triton does with each configuration below a folder."""
+    with _one_message():
+        from batchproof.commands.configurations import agreement
+        from batchproof.targets.triton.loader import ConfigurationServer
+
+        files = list(agreement.configurations(folder))
+        if not files:
+            _refuse(f"there is no file with .pbtxt in its name below {folder}", ExitStatus.MISUSE)
+        server = ConfigurationServer()
+        try:
+            judging = agreement.judge_mutants(server, files, mutants, seed) if mutants else agreement.judge(server, files)
+            judged = list(judging)
+        finally:
+            server.close()
+    print(agreement.table(judged))
+    if found := agreement.disagreements(judged):
+        print(f"\n{found}")
+    if write is not None:
+        agreement.write(judged, write)
+    raise typer.Exit(ExitStatus.FAILED if found else ExitStatus.FINE)
+
+
 @lab.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def awake(command: Annotated[list[str], typer.Argument(help="The command and its arguments.")]) -> None:
     """Run a command while a virtual machine's processors are kept awake, and exit with its status."""

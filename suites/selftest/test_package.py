@@ -20,7 +20,7 @@ else:
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = tuple(sorted(path.parent.name for path in ROOT.glob("*/__init__.py")))
-DATA = {".py", ".toml", ".json", ".pbtxt"}
+DATA = {".py", ".toml", ".json", ".jsonl", ".pbtxt", ".c"}
 ABOUT_THE_REPOSITORY = {"pyproject.toml"}
 UNWANTED = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "out", "docs")
 

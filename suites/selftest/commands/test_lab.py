@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -120,3 +121,10 @@ def test_an_interrupt_leaves_nothing_behind(number: signal.Signals) -> None:
     assert (process.returncode, said) == (130, "batchproof: interrupted\n")
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+def test_a_folder_without_configurations_is_misuse(tmp_path: Path) -> None:
+    """Nothing is started for it."""
+    result = lab("configurations", str(tmp_path))
+
+    assert (result.exit_code, "no file with .pbtxt in its name" in result.stderr) == (2, True)

@@ -1,0 +1,136 @@
+"""The server's verdict on a `config.pbtxt`, kept apart from what only its surroundings explain.
+
+A machine without GPUs, a model file that is not there and a model of an ensemble that is not there are not mistakes of the
+configuration. Where the server complains of one of these, what it asks for is put in place or the line is neutralised, and
+the configuration is loaded again; the verdict says what was changed.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from batchproof.reference_batcher.config import ConfigError, parse_pbtxt
+from batchproof.targets.triton.companions import companions, labels
+from batchproof.targets.triton.loader import BACKEND, ENDED, LOADED, REFUSED, SILENT, Answer, ConfigurationServer
+
+if TYPE_CHECKING:
+    from tritonclient.grpc.model_config_pb2 import ModelConfig
+
+ACCEPTED, UNTOLD = "accepted", "cannot tell"
+_NAME = re.compile(rb"^\s*name\s*:\s*[\"']([^\"'\n]*)[\"']", re.MULTILINE)
+_FOLDER = re.compile(r"unexpected directory name '.*' for model '.*', directory name must equal model name", re.DOTALL)
+_NO_GPU = re.compile(
+    r"has kind KIND_GPU but no GPUs are available|has kind KIND_CPU but specifies one or more GPUs"
+    r"|specifies invalid or unsupported gpu id \d+\. GPUs with at least .* are: $"
+)
+_NO_BACKEND = re.compile(r"Could not determine backend for model|unable to find backend library for backend")
+# Words about what is missing around the configuration, for which there is no stand-in.
+_SURROUNDINGS = re.compile(
+    r"for repo agent|No such file|failed to open|cannot be the name of a folder|unable to find backend library"
+    r"|atching strategy|contains models that are not available|unexpected directory name"
+)
+MOST_VERSIONS = 16
+NEWEST = -1  # what a step says that wants no version of its own
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """accepted, refused, ended (the server ends), silent, or cannot tell; the server's words; what was changed before."""
+
+    server: str
+    words: str = ""
+    changed: tuple[str, ...] = ()
+    folder_differs: bool = False
+
+
+def verdict(server: ConfigurationServer, folder: str, config: bytes) -> Verdict:
+    """Return what the server says of this config.pbtxt in a model folder of this name."""
+    proto = _parsed(config)
+    changed: list[str] = []
+    differs = False
+    while True:
+        others = dict(companions(proto, folder)) if proto is not None else {}
+        needed = labels(proto) if proto is not None else ()
+        answer = server.ask(folder, config, versions=_versions(proto), labels=needed, others=others)
+        if others and "ensemble steps" not in changed:
+            changed.append("ensemble steps")
+        if answer.how == LOADED:
+            return Verdict(ACCEPTED, "", tuple(changed), differs)
+        if answer.how == ENDED and proto is not None:
+            answer = _confirmed(folder, proto, others, answer)
+            changed.append("Python's backend")
+            if answer.how == LOADED:
+                return Verdict(ACCEPTED, "", tuple(changed), differs)
+        if answer.how in (ENDED, SILENT):
+            return Verdict(answer.how, answer.words.partition(";")[0], tuple(changed), differs)
+        if not differs and _FOLDER.search(answer.words):
+            name = proto.name if proto is not None else named(config)
+            folder, differs = name, True
+            continue
+        edit = next((what for words, what in _EDITS if words.search(answer.words) and what not in changed), None)
+        if edit is None or proto is None or not _edit(edit, proto):
+            told = UNTOLD if _SURROUNDINGS.search(answer.words) or (edit and proto is None) else REFUSED
+            return Verdict(told, answer.words, tuple(changed), differs)
+        changed.append(edit)
+        config = str(proto).encode()
+
+
+def _confirmed(folder: str, proto: ModelConfig, others: Mapping[str, str], ended: Answer) -> Answer:
+    """Load what ended the server once more, with the real Python backend: an empty one may end what a real one survives."""
+    proto = type(proto).FromString(proto.SerializeToString())
+    if not proto.HasField("ensemble_scheduling"):
+        proto.backend, proto.platform = "python", ""
+    server = ConfigurationServer(python=True)
+    try:
+        answer = server.ask(folder, str(proto).encode(), versions=_versions(proto), labels=labels(proto), others=others)
+    finally:
+        server.close()
+    return ended if answer.how == ENDED else answer
+
+
+_EDITS = ((_NO_GPU, "GPUs"), (_NO_BACKEND, "backend"))
+
+
+def _edit(what: str, proto: ModelConfig) -> bool:
+    """Neutralise what only this machine lacks; False if there is nothing to neutralise."""
+    if what == "backend":
+        if not proto.backend and not proto.platform:  # guessed from the model's name or files
+            proto.backend = BACKEND
+            return True
+        return False
+    done = False
+    for group in proto.instance_group:
+        kind = group.Kind.Name(group.kind) if group.kind in group.Kind.values() else ""
+        if min(group.gpus, default=0) >= 0 and (kind == "KIND_GPU" or (kind == "KIND_AUTO" and group.gpus)):
+            group.kind = group.KIND_CPU
+            group.ClearField("gpus")
+            done = True
+    return done
+
+
+def _parsed(config: bytes) -> ModelConfig | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # protobuf's own, of an escape that it does not know
+            return parse_pbtxt(config.decode("utf-8", "replace"))
+    except (ConfigError, RecursionError):
+        return None
+
+
+def named(config: bytes) -> str:
+    """Return the name that the text gives the model, even where it does not parse; an empty string if none."""
+    found = _NAME.search(config)
+    return found[1].decode("utf-8", "replace") if found else ""
+
+
+def _versions(proto: ModelConfig | None) -> tuple[int, ...]:
+    """Return the versions that the configuration asks for, and 1: whether their folders exist is not its mistake."""
+    asked = {1}
+    if proto is not None:
+        asked |= set(proto.version_policy.specific.versions)
+        asked |= {step.model_version for step in proto.ensemble_scheduling.step if step.model_version != NEWEST}
+    return tuple(sorted(asked))[:MOST_VERSIONS]
