@@ -1,4 +1,4 @@
-"""Commands that judge, and that show judgements: check, diff, rules, lint, mutants, report, matrix, truth."""
+"""Commands that judge, and that show judgements: check, diff, rules, lint, explain, mutants, report, matrix, truth."""
 
 from __future__ import annotations
 
@@ -124,6 +124,17 @@ def lint(
     from batchproof.commands.lint.command import lint as judge
 
     end(judge(LintOptions(configs, form.value, strict, rules, ignore, baseline, write_baseline, triton_version)))
+
+
+@app.command(epilog=help_text("explain"))
+def explain(
+    configs: Annotated[list[str], typer.Argument(help="config.pbtxt files, folders, patterns, or - for standard input.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say in plain words what Triton will do with a configuration, without a server."""
+    from batchproof.commands.explain.command import explain as in_words
+
+    end(in_words(configs, as_json=as_json))
 
 
 @app.command(epilog=help_text("mutants"))

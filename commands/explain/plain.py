@@ -1,0 +1,176 @@
+"""What a configuration makes the server do, as sentences. Pure: a message in, sentences out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from batchproof.commands.explain.surprises import instances, stages, varies
+from batchproof.fixtures.judging.checkers.config.common import enum_name
+
+if TYPE_CHECKING:
+    from tritonclient.grpc.model_config_pb2 import ModelConfig
+
+IDLE_US = 1_000_000  # max_sequence_idle_microseconds where none is given
+SWEEP_MS = 500  # how often waiting requests are looked at
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What it is in one line; when a batch leaves; what a request waits for at most; which requests are refused."""
+
+    summary: str
+    leaves: tuple[str, ...]
+    waits: tuple[str, ...]
+    refused: tuple[str, ...]
+
+
+def explain(config: ModelConfig) -> Explanation:
+    """Explain a configuration that the server accepts."""
+    match config.WhichOneof("scheduling_choice"):
+        case "dynamic_batching":
+            leaves, waits, refused = _dynamic(config)
+        case "sequence_batching":
+            leaves, waits, refused = _sequence(config)
+        case "ensemble_scheduling":
+            leaves = [
+                "It forms no batches: a request goes from step to step, and each step's model has a batcher of its own."
+            ]
+            waits, refused = ["What it waits for is the sum of what it waits for in each step."], []
+        case _:
+            leaves = ["Each request is executed alone, in the order of arrival, as soon as an instance is free."]
+            waits, refused = ["It waits for a free instance, as long as that takes."], []
+    return Explanation(_summary(config), tuple(leaves), tuple(waits), (*refused, *_always_refused(config)))
+
+
+def duration(microseconds: int) -> str:
+    """Return a time in the unit in which people say it."""
+    for unit, size in (("s", 1_000_000), ("ms", 1_000)):
+        if microseconds >= size:
+            return f"{microseconds / size:g} {unit}"
+    return f"{microseconds} us"
+
+
+def _summary(config: ModelConfig) -> str:
+    kinds = {"dynamic_batching": "a dynamic batcher", "ensemble_scheduling": "an ensemble"}
+    choice = config.WhichOneof("scheduling_choice")
+    oldest = config.sequence_batching.HasField("oldest")
+    kind = f"a sequence batcher ({'oldest' if oldest else 'direct'})" if choice == "sequence_batching" else kinds.get(choice)
+    most, count = config.max_batch_size, instances(config)
+    rows = f"up to {most} rows in a batch" if most > 1 else "one row in a batch" if most else "no batch dimension"
+    ours = "" if choice == "ensemble_scheduling" else f", {count} instance{'s' * (count != 1)}"
+    return f"{config.name or 'the model'}: {kind or 'no batcher'}, {rows}{ours}"
+
+
+def _dynamic(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
+    batching, most = config.dynamic_batching, config.max_batch_size
+    if most <= 1:
+        leaves = ["Each request is executed alone, whatever dynamic_batching says, because max_batch_size is not above 1."]
+        return leaves, *_policy_words(config, 0)
+    sizes = sorted(set(batching.preferred_batch_size))
+    delay = 0 if 1 in (sizes or [most]) else batching.max_queue_delay_microseconds
+    leaves = _leaves(sizes, most, delay)
+    if varies(config):
+        leaves.append(
+            "Requests of different shapes do not share a batch: the first that does not fit ends the batch before it."
+        )
+    if any(tensor.optional for tensor in config.input):
+        leaves.append("Only requests that bring the same optional inputs share a batch.")
+    if batching.preserve_ordering:
+        leaves.append(
+            "Answers are given in the order in which the requests entered batches, however fast the instances are."
+        )
+    if levels := batching.priority_levels:
+        words = (
+            f"1 is the most urgent of {levels} priorities, and a request without one has {batching.default_priority_level}"
+        )
+        leaves.append(f"{words}. Less urgent requests enter a batch only after all that are more urgent.")
+    return leaves, *_policy_words(config, delay)
+
+
+def _leaves(sizes: list[int], most: int, delay: int) -> list[str]:
+    free = "as soon as an instance is free"
+    if not delay:
+        largest = f"the largest of {_listed(sizes)} rows that the waiting requests make, or else with " if sizes else ""
+        return [f"A batch leaves {free}, with {largest}all that waits, up to {most} rows. Nothing waits for company."]
+    full = f"A batch leaves {free} and {_listed(sizes or [most])} rows wait."
+    others = f"If the next request would bring it above {sizes[-1]} rows, it leaves without that one." if sizes else ""
+    late = f"Otherwise it leaves {duration(delay)} after its oldest request came, with all that waits, up to {most} rows."
+    clock = "This time also runs while every instance is busy."
+    return [one for one in (full, others, late, clock) if one]
+
+
+def _listed(sizes: list[int]) -> str:
+    return str(sizes[0]) if len(sizes) == 1 else f"{', '.join(str(size) for size in sizes[:-1])} or {sizes[-1]}"
+
+
+def _policy_words(config: ModelConfig, delay: int) -> tuple[list[str], list[str]]:
+    """Return what a request waits for, and what is refused, by the queue policies."""
+    batching = config.dynamic_batching
+    waits = [f"It waits for company for {duration(delay)} at most." if delay else "It does not wait for company."]
+    waits.append("It waits for a free instance, as long as that takes, unless a timeout ends it.")
+    if stages(config):
+        words = f"Up to {2 * instances(config)} batches are formed ahead, behind busy instances"
+        waits.append(f"{words}: what is in them cannot be cancelled or refused any more.")
+    refused: list[str] = []
+    levels = [("", batching.default_queue_policy)]
+    levels += [
+        (f" of priority {level}", batching.priority_queue_policy[level]) for level in sorted(batching.priority_queue_policy)
+    ]
+    for whose, policy in levels:
+        _one_policy(whose, policy, bool(batching.priority_levels), waits, refused)
+    return waits, refused
+
+
+def _one_policy(whose: str, policy: Any, each: bool, waits: list[str], refused: list[str]) -> None:
+    timeout = policy.default_timeout_microseconds
+    if timeout and enum_name(policy, "timeout_action") == "REJECT":
+        override = ", or after a shorter timeout of its own," if policy.allow_timeout_override else ""
+        words = f"A request{whose} that is in no batch after {duration(timeout)}{override}"
+        refused.append(f"{words} is refused ('Request timeout expired'), up to {SWEEP_MS} ms late.")
+    elif timeout:
+        waits.append(f"After {duration(timeout)} a request{whose} goes behind all others of its level.")
+    if policy.max_queue_size:
+        level = " of this level" if each else ""
+        words = f"A request{whose} that finds {policy.max_queue_size} others{level} waiting"
+        refused.append(f"{words} is refused ('Exceeds maximum queue size'). Requests count, not rows.")
+
+
+def _sequence(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
+    batching, most = config.sequence_batching, max(1, config.max_batch_size)
+    idle = duration(batching.max_sequence_idle_microseconds or IDLE_US)
+    if batching.HasField("oldest"):
+        oldest = batching.oldest
+        slots = oldest.max_candidate_sequences if oldest.max_candidate_sequences > 0 else most
+        leaves = _leaves(
+            sorted(set(oldest.preferred_batch_size)), most, oldest.max_queue_delay_microseconds if most > 1 else 0
+        )
+        leaves.insert(
+            0, f"Up to {slots} sequences are served by an instance at a time; a batch has one request of each at most."
+        )
+        delay = oldest.max_queue_delay_microseconds
+    else:
+        direct = batching.direct
+        delay = direct.max_queue_delay_microseconds if direct.minimum_slot_utilization else 0
+        leaves = [f"Each sequence has one of {most} places in the batches of one instance until it ends."]
+        if delay:
+            share = f"{direct.minimum_slot_utilization:.0%} of the places have a request"
+            leaves.append(f"A batch leaves when {share}, or {duration(delay)} after its oldest request came.")
+        else:
+            leaves.append("A batch leaves as soon as the instance is free, with one request of each sequence that has one.")
+    waits = [
+        f"It waits for company for {duration(delay)} at most." if delay else "It does not wait for company.",
+        "The first request of a sequence waits until a place is free, as long as that takes, unless it brings a timeout.",
+    ]
+    refused = [
+        "A request with several rows, without a correlation ID, or without the START flag when its sequence is not known.",
+        f"A sequence ends when it brings nothing for {idle}; its next request is then refused unless it has the START flag.",
+    ]
+    return leaves, waits, refused
+
+
+def _always_refused(config: ModelConfig) -> list[str]:
+    most = config.max_batch_size
+    alone = config.HasField("sequence_batching")
+    rows = [f"A request with more than {most} rows; it is never split."] if most and not alone else []
+    return [*rows, "A request that lacks an input which is not optional, or whose input has another type or shape."]

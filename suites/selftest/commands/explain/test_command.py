@@ -1,0 +1,53 @@
+"""`batchproof explain` as people and machines see it."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from batchproof.commands.explain.command import explain
+from batchproof.exit_status import ExitStatus
+
+CONFIGS = files("batchproof") / "suites" / "config"
+
+
+def test_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line that says what it is, and headings with sentences; a surprise names where it is proven."""
+    assert explain([str(CONFIGS / "base.pbtxt")]) is ExitStatus.FINE
+
+    out = capsys.readouterr().out
+
+    assert "classifier: a dynamic batcher, up to 16 rows in a batch, 1 instance" in out.splitlines()[0]
+    headings = [line.strip() for line in out.splitlines() if line.startswith("  ") and line.endswith(":")]
+    assert headings == ["When a batch leaves:", "What a request waits for:", "What is refused:", "What surprises:"]
+    assert "[docs/findings.md#f-2026-03]" in out
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same as data, one entry for each file."""
+    assert explain([str(CONFIGS / "minimal.pbtxt"), str(CONFIGS / "sequence.pbtxt")], as_json=True) is ExitStatus.FINE
+
+    one, two = json.loads(capsys.readouterr().out)["configurations"]
+
+    assert one["waits"][0] == "It does not wait for company."
+    assert one["surprises"][0]["source"] == "docs/findings.md#f-2026-09"
+    assert "50% of the places have a request, or 3 ms" in two["leaves"][1]
+    assert (one["no_effect"], one["invalid"]) == ([], [])
+
+
+def test_what_is_refused_is_not_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A configuration that Triton refuses has no behaviour; the others are explained all the same."""
+    wrong, inert = tmp_path / "wrong.pbtxt", tmp_path / "inert.pbtxt"
+    wrong.write_text("max_batch_size: eight", encoding="utf-8")
+    inert.write_text('backend: "onnxruntime"\ndynamic_batching { }', encoding="utf-8")
+
+    assert explain([str(wrong), str(inert)]) is ExitStatus.FAILED
+    assert explain([str(tmp_path / "none"), str(wrong)]) is ExitStatus.MISUSE
+
+    out = capsys.readouterr().out
+    assert "Triton refuses this configuration" in out
+    assert "Expected integer, got: eight (CFG-PARSE-001, line 1)" in out
+    assert "'max_batch_size' is 0 or missing" in out

@@ -1,0 +1,93 @@
+"""The sentences: what a configuration makes the server do."""
+
+from __future__ import annotations
+
+import pytest
+
+from batchproof.commands.explain.plain import Explanation, duration, explain
+from batchproof.fixtures.judging.pbtxt import parse
+
+FREE = "A batch leaves as soon as an instance is free"
+ELSE = "or else with all that waits, up to 8 rows. Nothing waits for company."
+HEAD = 'name: "m" backend: "python" max_batch_size: 8 '
+
+
+def told(rest: str, head: str = HEAD) -> Explanation:
+    """Explain a configuration."""
+    parsed = parse(head + rest)
+    assert parsed.mistakes == ()
+    return explain(parsed.config)
+
+
+@pytest.mark.parametrize(
+    ("batching", "leaves"),
+    [
+        ("", [f"{FREE}, with all that waits, up to 8 rows. Nothing waits for company."]),
+        (
+            "max_queue_delay_microseconds: 1500",
+            [
+                f"{FREE} and 8 rows wait.",
+                "Otherwise it leaves 1.5 ms after its oldest request came, with all that waits, up to 8 rows.",
+                "This time also runs while every instance is busy.",
+            ],
+        ),
+        (
+            "max_queue_delay_microseconds: 2000000 preferred_batch_size: [ 4, 2 ]",
+            [
+                f"{FREE} and 2 or 4 rows wait.",
+                "If the next request would bring it above 4 rows, it leaves without that one.",
+                "Otherwise it leaves 2 s after its oldest request came, with all that waits, up to 8 rows.",
+                "This time also runs while every instance is busy.",
+            ],
+        ),
+        (
+            "max_queue_delay_microseconds: 2000000 preferred_batch_size: [ 1, 4 ]",
+            [
+                f"{FREE}, with the largest of 1 or 4 rows that the waiting requests make, {ELSE}"
+            ],
+        ),
+    ],
+)
+def test_when_a_batch_leaves(batching: str, leaves: list[str]) -> None:
+    """A size that is reached or a delay that is over; a preferred size of 1 leaves nothing to wait for."""
+    assert list(told(f"dynamic_batching {{ {batching} }}").leaves) == leaves
+
+
+def test_policies() -> None:
+    """Timeouts and limits, by level, in the units and the words of the server."""
+    policy = "default_queue_policy { default_timeout_microseconds: 3000 max_queue_size: 5 }"
+    level = "priority_queue_policy { key: 1 value { timeout_action: DELAY default_timeout_microseconds: 7 } }"
+    found = told(f"dynamic_batching {{ priority_levels: 2 default_priority_level: 2 {policy} {level} }}")
+
+    full = "is refused ('Exceeds maximum queue size'). Requests count, not rows."
+    assert found.refused[:2] == (
+        "A request that is in no batch after 3 ms is refused ('Request timeout expired'), up to 500 ms late.",
+        f"A request that finds 5 others of this level waiting {full}",
+    )
+    assert found.waits[-1] == "After 7 us a request of priority 1 goes behind all others of its level."
+
+
+@pytest.mark.parametrize(
+    ("rest", "head", "summary", "leaves"),
+    [
+        ("", HEAD, "m: no batcher, up to 8 rows in a batch, 1 instance", "Each request is executed alone, in the order"),
+        ("dynamic_batching { }", "", "the model: a dynamic batcher, no batch dimension, 1 instance", "Each request is"),
+        (
+            "instance_group [ { count: 2 gpus: [ 0, 1 ] } ] sequence_batching { oldest { max_candidate_sequences: 3 } }",
+            HEAD,
+            "m: a sequence batcher (oldest), up to 8 rows in a batch, 4 instances",
+            "Up to 3 sequences are served by an instance",
+        ),
+        ("ensemble_scheduling { }", HEAD, "m: an ensemble, up to 8 rows in a batch", "It forms no batches"),
+    ],
+)
+def test_kinds_of_batchers(rest: str, head: str, summary: str, leaves: str) -> None:
+    """What has no dynamic batcher is explained, too."""
+    found = told(rest, head)
+    assert found.summary == summary
+    assert found.leaves[0].startswith(leaves)
+
+
+def test_durations() -> None:
+    """Times are said in the unit that fits."""
+    assert [duration(us) for us in (7, 1000, 1500, 2_000_000)] == ["7 us", "1 ms", "1.5 ms", "2 s"]

@@ -1,0 +1,48 @@
+"""Which findings apply to which configuration."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import pytest
+
+from batchproof.commands.explain.surprises import FINDINGS, surprises
+from batchproof.fixtures.judging.pbtxt import parse
+
+DELAY = "max_queue_delay_microseconds: 1000"
+POLICY = "default_queue_policy { max_queue_size: 9 }"
+
+
+def found(batching: str, rest: str = "") -> set[str]:
+    """Return the findings that apply."""
+    config = parse(f'backend: "onnxruntime" max_batch_size: 8 {rest} dynamic_batching {{ {batching} }}').config
+    return {one.finding.removeprefix(FINDINGS).removeprefix("f-2026-") for one in surprises(config)}
+
+
+@pytest.mark.parametrize(
+    ("batching", "rest", "expected"),
+    [
+        ("", "", {"09"}),
+        (DELAY, "", {"02", "06", "09", "13", "14"}),
+        (DELAY, "instance_group { count: 2 }", {"06", "09", "13", "14"}),
+        (DELAY, 'input { name: "A" dims: -1 }', {"02", "09", "13"}),
+        (f"{DELAY} preferred_batch_size: 1", "", {"07", "09"}),
+        (POLICY, "", {"03", "09", "12"}),
+        ("preserve_ordering: true", "response_cache { enable: true }", {"04", "05", "09"}),
+    ],
+)
+def test_each_finding_has_its_condition(batching: str, rest: str, expected: set[str]) -> None:
+    """A finding is told only where the configuration meets what it needs."""
+    assert found(batching, rest) == expected
+
+
+def test_findings_exist() -> None:
+    """Every finding that is named is in docs/findings.md, if the checkout has it."""
+    page = files("batchproof") / "docs" / "findings.md"
+    if not page.is_file():
+        pytest.skip("docs/ is only in a checkout")
+    text = page.read_text(encoding="utf-8")
+    batching = f"dynamic_batching {{ {DELAY} }} response_cache {{ enable: true }}"
+    config = parse(f'backend: "python" max_batch_size: 8 {batching}').config
+    for one in surprises(config):
+        assert f"## {one.finding.removeprefix(FINDINGS).upper()}" in text
