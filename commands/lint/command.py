@@ -86,7 +86,7 @@ def _judged(
                 print(formats.github_unreadable(source))
             continue
         files += 1
-        judged = judge(source.text, release)
+        judged = judge(source.text, release, source.folder)
         found = kept(source.path, judged.problems, chosen, judged.remarks)
         everything += found
         new = [finding for finding in found if finding not in baseline]

@@ -18,11 +18,15 @@ IN_FOLDER = ("config.pbtxt", "config.*.pbtxt", "config_*.pbtxt", "config-*.pbtxt
 
 @dataclass(frozen=True)
 class Source:
-    """One file: its path as it is shown, and its text, or why it cannot be read."""
+    """One file: its path as it is shown, and its text, or why it cannot be read.
+
+    folder: the name of the folder of a model that can be served from there; empty if it is not clear that one can.
+    """
 
     path: str
     text: str = ""
     why: str = ""
+    folder: str = ""
 
 
 def sources(names: Sequence[str]) -> Iterator[Source]:
@@ -73,7 +77,18 @@ def _read(path: str) -> Source:
         return Source(path, why=(error.strerror if isinstance(error, OSError) else None) or str(error))
     if len(data) > LARGEST:
         return Source(path, why=f"it is larger than {LARGEST >> 20} MiB")
-    return Source("<stdin>" if path == STDIN else path, data.decode("utf-8", "surrogateescape"))
+    text = data.decode("utf-8", "surrogateescape")
+    return Source("<stdin>", text) if path == STDIN else Source(path, text, folder=_folder(Path(path)))
+
+
+def _folder(path: Path) -> str:
+    """Return the name of a configuration's folder if a version of the model lies beside the configuration."""
+    here = Path(os.path.abspath(path)).parent  # noqa: PTH100 - the server takes the folder's name, not that of a link's target
+    try:
+        versions = any(one.name.isdecimal() and one.is_dir() for one in here.iterdir())
+    except OSError:
+        return ""
+    return here.name if versions and path.name == "config.pbtxt" else ""
 
 
 class _NotPlainError(Exception):

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from batchproof.fixtures.judging.catalogue import rules, select
-from batchproof.fixtures.judging.checkers.config import CHECKS, PARSE, TEMPLATE, Problem
+from batchproof.fixtures.judging.checkers.config import CHECKS, DIRECTORY, PARSE, TEMPLATE, Problem
 
 PROFILE = "CONFIG"
 FORMAT = 1
@@ -42,7 +42,7 @@ class Finding:
 
 def chosen_rules(wanted: str, ignored: str) -> frozenset[str]:
     """Return the ids of the rules to report. Without `wanted` these are all but the MAY rules; SelectionError for a typo."""
-    linted = {PARSE, TEMPLATE, *CHECKS}
+    linted = {PARSE, TEMPLATE, DIRECTORY, *CHECKS}
     if wanted:
         chosen = {rule.id for rule in select(_patterns(wanted), PROFILE)} & linted
     else:

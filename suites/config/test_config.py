@@ -40,7 +40,7 @@ def served(session):
         deployment = session.deployment(config)
         if deployment.config_pbtxt is None:
             raise Unsupported("config")
-        return ServedConfig(config.facts(), deployment.config_pbtxt())
+        return ServedConfig(config.facts(), deployment.config_pbtxt(), getattr(deployment.inner, "name", ""))
 
     return ask
 

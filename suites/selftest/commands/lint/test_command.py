@@ -109,6 +109,15 @@ def test_containers_have_releases(version: str, release: int) -> None:
     assert release_of(version) == (2, release)
 
 
+def test_the_name_is_compared_with_the_folder_of_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder with a version in it is one that a server can load; any other folder has a name of its own."""
+    path = put(tmp_path / "a" / "config.pbtxt", f'{GOOD}name: "b"\n')
+    assert run(path) is ExitStatus.FINE
+    (tmp_path / "a" / "1").mkdir()
+    assert run(path) is ExitStatus.FAILED
+    assert "2:1: CFG-NAME-002 invalid: unexpected directory name 'a' for model 'b'" in capsys.readouterr().out
+
+
 def test_a_template_is_named_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A placeholder where a value belongs is the only finding."""
     for number, placeholder in enumerate(("${size}", "{{ size }}", "<SIZE>", "@SIZE@", "$size", "%(size)s")):
