@@ -149,17 +149,16 @@ def configurations(
     """Compare `batchproof lint` with what an embedded Triton does with each configuration below a folder."""
     with _one_message():
         from batchproof.commands.configurations import agreement
-        from batchproof.targets.triton.loader import ConfigurationServer
 
         files = list(agreement.configurations(folder))
         if not files:
             _refuse(f"there is no file with .pbtxt in its name below {folder}", ExitStatus.MISUSE)
-        server = ConfigurationServer()
+        servers = agreement.Servers()
         try:
-            judging = agreement.judge_mutants(server, files, mutants, seed) if mutants else agreement.judge(server, files)
+            judging = agreement.judge_mutants(servers, files, mutants, seed) if mutants else agreement.judge(servers, files)
             judged = list(judging)
         finally:
-            server.close()
+            servers.close()
     print(agreement.table(judged))
     if found := agreement.disagreements(judged):
         print(f"\n{found}")

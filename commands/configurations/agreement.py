@@ -6,19 +6,21 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from batchproof.commands.configurations.mutation import applied, as_bytes, mutants
-from batchproof.fixtures.judging.checkers.config import INVALID, lint
-from batchproof.targets.triton.loader import ENDED, REFUSED, SILENT, ConfigurationServer
+from batchproof.fixtures.judging.checkers.config import INVALID
+from batchproof.fixtures.judging.checkers.config import judge as lint
+from batchproof.targets.triton.loader import ENDED, REFUSED, RELEASE, SILENT, ConfigurationServer
 from batchproof.targets.triton.verdict import ACCEPTED, UNTOLD, Verdict, named, verdict
 
 LONGEST = 1 << 20  # bytes
 VERDICTS = (ACCEPTED, REFUSED, ENDED, SILENT, UNTOLD)
 SHOWN = 5
+_PYTHON = re.compile(rb"\bbackend\s*:\s*[\"']python[\"']")
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Judged:
 
 def linted(config: bytes) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     """Return what the linter calls invalid (rule, message), and the ids of all that it finds."""
-    problems = lint(config.decode("utf-8", "surrogateescape"))
+    problems = lint(config.decode("utf-8", "surrogateescape"), RELEASE).problems
     invalid = tuple((one.rule, one.message) for one in problems if one.kind == INVALID)
     return invalid, tuple(sorted({one.rule for one in problems}))
 
@@ -79,23 +81,42 @@ def model_folder(path: str, config: bytes) -> str:
     return above[-1] if name == "config.pbtxt" and above else named(config) or "model"
 
 
-def judge(server: ConfigurationServer, files: Iterable[tuple[str, bytes]]) -> Iterator[Judged]:
+@dataclass(frozen=True)
+class Servers:
+    """A server whose backends are all empty, and one with the real Python backend, which starts when it is asked."""
+
+    empty: ConfigurationServer = field(default_factory=ConfigurationServer)
+    python: ConfigurationServer = field(default_factory=lambda: ConfigurationServer(python=True))
+
+    def close(self) -> None:
+        """Stop both."""
+        self.empty.close()
+        self.python.close()
+
+
+def judge(servers: Servers, files: Iterable[tuple[str, bytes]]) -> Iterator[Judged]:
     """Judge each file by the server and by the linter."""
     for path, config in files:
-        said = verdict(server, model_folder(path, config), config)
-        yield Judged(path, said, *linted(config))
+        yield judge_one(servers, path, model_folder(path, config), config)
 
 
-def judge_mutants(
-    server: ConfigurationServer, files: Iterable[tuple[str, bytes]], count: int, seed: int
-) -> Iterator[Judged]:
+def judge_mutants(servers: Servers, files: Iterable[tuple[str, bytes]], count: int, seed: int) -> Iterator[Judged]:
     """Judge this many mutants of each file."""
     for number, (path, config) in enumerate(files):
         text = config.decode("utf-8", "surrogateescape")
         for spans in mutants(text, count, seed + number):
             mutant = as_bytes(applied(text, spans))
-            said = verdict(server, model_folder(path, config), mutant)
-            yield Judged(path, said, *linted(mutant), tuple(map(vars, spans)))
+            yield judge_one(servers, path, model_folder(path, config), mutant, tuple(map(vars, spans)))
+
+
+def judge_one(servers: Servers, path: str, folder: str, config: bytes, spans: tuple[Mapping[str, Any], ...] = ()) -> Judged:
+    """Judge one file. What only the linter calls invalid is shown to the real backend, if that is Python's."""
+    invalid, findings = linted(config)
+    said = verdict(servers.empty, folder, config)
+    if invalid and said.server == ACCEPTED and _PYTHON.search(config):
+        said = verdict(servers.python, folder, config)
+        said = replace(said, changed=(*said.changed, "Python's backend"))
+    return Judged(path, said, invalid, findings, spans)
 
 
 def table(judged: Sequence[Judged]) -> str:

@@ -21,6 +21,7 @@ from batchproof.targets.protocol import TargetError
 from batchproof.targets.triton.embedded import EmbeddedServer
 
 LOADED, REFUSED, ENDED, SILENT = "loaded", "refused", "ended", "silent"
+RELEASE = (2, 51)  # of the embedded server
 PATIENCE_S = 20.0
 MODEL = b"""class TritonPythonModel:
     def execute(self, requests):
@@ -31,6 +32,7 @@ BACKEND = "standin"
 KNOWN = (BACKEND, "tensorrt", "onnxruntime", "pytorch", "tensorflow", "openvino", "python", "dali", "fil", "identity")
 _NAMED = re.compile(rb"\bbackend\s*:\s*[\"']([A-Za-z0-9_][A-Za-z0-9_.-]{0,79})[\"']")
 _STATE = re.compile(r"version \d+ is at UNAVAILABLE state: (?:[A-Z][a-z ]+: )?(.*)", re.DOTALL)
+_FAILED = re.compile(r"failed to load '.*?' version -?\d+: (?:[A-Z][a-z ]+: )?(.*?)\"?$", re.MULTILINE)
 _POLL = re.compile(r"Poll failed for model directory '.*?': (.*?)\"?$", re.MULTILINE)
 _GONE = re.compile(r"StatusCode\.UNAVAILABLE\].*(?:connect|Socket closed|GOAWAY|reset)", re.IGNORECASE | re.DOTALL)
 _PARSER = re.compile(r"Error parsing text-format inference\.ModelConfig: (.*)$", re.MULTILINE)
@@ -164,5 +166,7 @@ def _words(words: str, log: str) -> str:
     if "failed to poll" in words and (polled := _POLL.search(log)):
         parsed = _PARSER.findall(log)
         return parsed[-1] if parsed and "failed to read text proto" in polled[1] else polled[1]
+    if "metadata size exceeds" in words and (logged := _FAILED.search(log)):
+        words = logged[1]  # too long for gRPC
     state = _STATE.search(words)
     return re.sub(r";?\s*$", "", state[1] if state else words)

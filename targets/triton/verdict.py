@@ -32,6 +32,7 @@ _NO_BACKEND = re.compile(r"Could not determine backend for model|unable to find 
 _SURROUNDINGS = re.compile(
     r"for repo agent|No such file|failed to open|cannot be the name of a folder|unable to find backend library"
     r"|atching strategy|contains models that are not available|unexpected directory name"
+    r"|unable to load shared library"
 )
 MOST_VERSIONS = 16
 NEWEST = -1  # what a step says that wants no version of its own
@@ -73,7 +74,8 @@ def verdict(server: ConfigurationServer, folder: str, config: bytes) -> Verdict:
             continue
         edit = next((what for words, what in _EDITS if words.search(answer.words) and what not in changed), None)
         if edit is None or proto is None or not _edit(edit, proto):
-            told = UNTOLD if _SURROUNDINGS.search(answer.words) or (edit and proto is None) else REFUSED
+            around = _SURROUNDINGS.search(answer.words) or (edit and proto is None) or (others and not _is_text(config))
+            told = UNTOLD if around else REFUSED
             return Verdict(told, answer.words, tuple(changed), differs)
         changed.append(edit)
         config = str(proto).encode()
@@ -119,6 +121,15 @@ def _parsed(config: bytes) -> ModelConfig | None:
             return parse_pbtxt(config.decode("utf-8", "replace"))
     except (ConfigError, RecursionError):
         return None
+
+
+def _is_text(config: bytes) -> bool:
+    """Return whether it is UTF-8: no stand-in can have a tensor whose name is not."""
+    try:
+        config.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def named(config: bytes) -> str:

@@ -13,12 +13,16 @@ FOLDER = files("batchproof.suites.selftest.commands.configurations")
 
 @dataclass(frozen=True)
 class Recorded:
-    """A base of this folder with some spans replaced; accepted, refused or ended, and the words of the server."""
+    """A base of this folder with some spans replaced; accepted, refused or ended, and the words of the server.
+
+    explained: why the linter says something else, if it does.
+    """
 
     base: str
     spans: tuple[Span, ...]
     server: str
     words: str
+    explained: str = ""
 
     @property
     def config(self) -> bytes:
@@ -39,7 +43,4 @@ class Recorded:
 def recorded() -> list[Recorded]:
     """Return all records."""
     lines = (FOLDER / "recorded.jsonl").read_text(encoding="utf-8").splitlines()
-    return [
-        Recorded(data["base"], tuple(Span(*span) for span in data["spans"]), data["server"], data["words"])
-        for data in map(json.loads, lines)
-    ]
+    return [Recorded(**{**data, "spans": tuple(Span(*span) for span in data["spans"])}) for data in map(json.loads, lines)]
