@@ -1,4 +1,4 @@
-"""Laws: what holds for every configuration and every traffic, on combinations of features."""
+"""Laws: what holds for every configuration and every traffic, on combinations of features and in long campaigns."""
 
 import pytest
 
@@ -49,6 +49,12 @@ def test_conserved(combinations):
 def test_alike(combinations):
     """The requests of one batch have the same shapes, whatever features are combined"""
     combinations.judge(lambda levels: levels["inputs"] != "one")
+
+
+@pytest.mark.rule("DB-LAW-009")
+def test_explained(campaign):
+    """Each decision in long mixed traffic on one deployment is explained by the claimed semantics"""
+    campaign.judge()
 
 
 def with_policy(levels) -> bool:
