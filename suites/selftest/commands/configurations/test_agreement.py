@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from batchproof.commands.configurations import agreement
 from batchproof.commands.configurations.agreement import (
     Judged,
+    Servers,
     configurations,
     disagreements,
+    judge_one,
     linted,
     model_folder,
     table,
@@ -96,6 +99,25 @@ def test_any_bytes_are_linted() -> None:
     """As the server reads them: in a comment they do not matter."""
     assert linted(b"\xff")[1] == ("CFG-PARSE-001",)
     assert "CFG-PARSE-001" not in linted(b"# \xff")[1]
+
+
+@pytest.mark.parametrize(
+    ("config", "asked"),
+    [(b'backend: "python" max_batch_size: -1', 2), (b'backend: "dali" max_batch_size: -1', 1), (b'backend: "python"', 1)],
+)
+def test_python_has_the_last_word(monkeypatch: pytest.MonkeyPatch, config: bytes, asked: int) -> None:
+    """What only the linter calls invalid is shown to the real Python backend, if the model is Python's."""
+    servers, seen = Servers(), []
+
+    def verdict(server: object, _folder: str, _config: bytes) -> Verdict:
+        seen.append(server)
+        return Verdict("accepted") if server is servers.empty else Verdict("refused", "no")
+
+    monkeypatch.setattr(agreement, "verdict", verdict)
+    one = judge_one(servers, "m/config.pbtxt", "m", config)
+
+    assert seen == [servers.empty, servers.python][:asked]
+    assert one.server == (Verdict("refused", "no", ("Python's backend",)) if asked == 2 else Verdict("accepted"))
 
 
 def test_the_models_of_an_ensemble_fit_it() -> None:
