@@ -13,6 +13,7 @@ from pathlib import Path
 
 from batchproof.fixtures.judging.catalogue import rules, select
 from batchproof.fixtures.judging.checkers.config import CHECKS, DIRECTORY, PARSE, TEMPLATE, Problem
+from batchproof.fixtures.judging.checkers.config import MANY as COUNTED
 
 PROFILE = "CONFIG"
 FORMAT = 1
@@ -63,7 +64,8 @@ def kept(path: str, problems: Iterable[Problem], chosen: frozenset[str], remarks
             found.append(Finding(path, _shortened(problem)))
     for rule, count in counts.items():
         if count > MANY:
-            found.append(Finding(path, Problem(rule, f"and {count - MANY} more of this rule")))
+            least = "at least " * (count >= COUNTED)
+            found.append(Finding(path, Problem(rule, f"and {least}{count - MANY} more of this rule")))
     return found
 
 
