@@ -32,10 +32,9 @@ _NO_BACKEND = re.compile(r"Could not determine backend for model|unable to find 
 _SURROUNDINGS = re.compile(
     r"for repo agent|No such file|failed to open|cannot be the name of a folder|unable to find backend library"
     r"|atching strategy|contains models that are not available|unexpected directory name"
-    r"|unable to load shared library"
+    r"|unable to load shared library|whose required version"
 )
 MOST_VERSIONS = 16
-NEWEST = -1  # what a step says that wants no version of its own
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,12 @@ def verdict(server: ConfigurationServer, folder: str, config: bytes) -> Verdict:
             continue
         edit = next((what for words, what in _EDITS if words.search(answer.words) and what not in changed), None)
         if edit is None or proto is None or not _edit(edit, proto):
-            around = _SURROUNDINGS.search(answer.words) or (edit and proto is None) or (others and not _is_text(config))
+            around = (
+                _no_folder(proto, answer.words)
+                or _SURROUNDINGS.search(answer.words)
+                or (edit and proto is None)
+                or (others and not _is_text(config))
+            )
             told = UNTOLD if around else REFUSED
             return Verdict(told, answer.words, tuple(changed), differs)
         changed.append(edit)
@@ -123,6 +127,11 @@ def _parsed(config: bytes) -> ModelConfig | None:
         return None
 
 
+def _no_folder(proto: ModelConfig | None, words: str) -> bool:
+    """Return whether the server misses the folder of a version that the configuration names."""
+    return "at least one version must be available" in words and bool(proto and proto.version_policy.specific.versions)
+
+
 def _is_text(config: bytes) -> bool:
     """Return whether it is UTF-8: no stand-in can have a tensor whose name is not."""
     try:
@@ -139,9 +148,12 @@ def named(config: bytes) -> str:
 
 
 def _versions(proto: ModelConfig | None) -> tuple[int, ...]:
-    """Return the versions that the configuration asks for, and 1: whether their folders exist is not its mistake."""
+    """Return the versions that the configuration asks for, and 1: whether their folders exist is not its mistake.
+
+    A version is a positive number, as Triton documents. It loads a folder called 0 or -2, too, but may never unload that.
+    """
     asked = {1}
     if proto is not None:
         asked |= set(proto.version_policy.specific.versions)
-        asked |= {step.model_version for step in proto.ensemble_scheduling.step if step.model_version != NEWEST}
-    return tuple(sorted(asked))[:MOST_VERSIONS]
+        asked |= {step.model_version for step in proto.ensemble_scheduling.step}
+    return tuple(sorted(version for version in asked if version > 0))[:MOST_VERSIONS]
