@@ -39,7 +39,10 @@ CLAIMS = {
 
 
 class PyTritonDeployment:
-    """A model that is bound. PyTriton cannot unbind one, so it stays until the server ends."""
+    """A model that is bound. PyTriton cannot unbind one, so it stays until the server ends.
+
+    It has no `statistics`: PyTriton keeps that endpoint of Triton to itself, with a token of its own.
+    """
 
     def __init__(self, wire: GrpcWire, name: str, folder: Folder) -> None:
         self.name, self._wire = name, wire
@@ -52,10 +55,6 @@ class PyTritonDeployment:
     def queued(self) -> int:
         """Return Triton's gauge of the requests that wait for the model."""
         return self._wire.pending(self.name)
-
-    def statistics(self) -> dict[str, Any]:
-        """Return what Triton counted."""
-        return self._wire.counted(self.name)
 
     def close(self) -> None:
         """Nothing closes a model, and so `close` is not claimed."""
