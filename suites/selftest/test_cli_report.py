@@ -97,7 +97,7 @@ def test_a_run_reads_its_report_once(
 ) -> None:
     """The report is read back once, for the documents and for the sentence at the end."""
     lines, names = report.lines, list[str]()
-    monkeypatch.setattr(report, "lines", lambda raw, name: (names.append(name), lines(raw, name))[1])
+    monkeypatch.setattr(report, "lines", lambda raw, name, **how: (names.append(name), lines(raw, name, **how))[1])
 
     invoke(capfd, "check", "--target", "virtual", "--rules", "DB-SIZE-001", "--report", tmp_path)
 
