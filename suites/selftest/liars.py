@@ -300,6 +300,10 @@ class _Mortal(_Changed):
             raise Refused(Kind.LOST, "connection refused")
         return super().submit(request)
 
+    def cancel(self, future: Future[Response]) -> None:
+        if not self.dead:
+            super().cancel(future)
+
     def refusal(self, refused: Refused) -> Refused:
         self.dead |= refused.kind is Kind.FAILED
         return Refused(Kind.LOST, "connection reset by peer") if self.dead else refused

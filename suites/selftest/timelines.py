@@ -14,6 +14,7 @@ from batchproof.host.stalls import Stall
 from batchproof.targets.witness.probe import FIELDS, Payload
 
 PASS, FAIL, INCONCLUSIVE, ERROR = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.ERROR
+NOT_OBSERVABLE = Verdict.NOT_OBSERVABLE
 Cases = list[tuple[str, str, Verdict, str, Evidence]]  # rule, what it shows, verdict, part of `actual`, evidence
 LATE = 60  # ms that the host stalled, where a case says `stalled`
 

@@ -92,7 +92,7 @@ def test_what_cannot_be_judged_is_not() -> None:
     assert [one.verdict for one in found] == ["INCONCLUSIVE"] * 3
     assert [one.finding for one in found] == [""] * 3
     assert found[0].why == "the run is invalid: the host stood still"
-    assert "near to the capacity" in found[1].why
+    assert "close to the capacity" in found[1].why
     assert "were not answered" in found[2].why
 
 

@@ -12,5 +12,5 @@ def forecast(size: int, rate: float) -> Forecast:
 
 def test_why_the_highest_qps_was_not_chosen_although_it_holds() -> None:
     """The explanation says that a lower rate is predicted for it, or that a higher prediction was not confirmed."""
-    assert "the one chosen is predicted to hold more" in between(forecast(16, 96), forecast(32, 80))
-    assert "predicted to hold more (99/s, the one chosen 96/s)" in between(forecast(16, 96), forecast(32, 99))
+    assert "The chosen one is predicted to serve more" in between(forecast(16, 96), forecast(32, 80))
+    assert "predicted to do so at 99/s (the chosen one at 96/s)" in between(forecast(16, 96), forecast(32, 99))
