@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
 ROOMS = "bench|cli|commands|docs|fixtures|host|load|reference_batcher|reports|stats|suites|targets"
-MOST_WORDS = {"README.md": 2400, "docs/performance.md": 1500, "docs/load.md": 1000}
+MOST_WORDS = {"README.md": 1650, "docs/performance.md": 1000, "docs/load.md": 1000}
 INSTALLS = re.compile(r"pip install [^\n]*(?:batchproof(?!-)\b|'?\"?\.(?:\[|\s|$))")
 FENCE = "```"
 
@@ -99,7 +99,9 @@ def test_what_a_page_names_exists(page: Path) -> None:
 @pytest.mark.parametrize(("page", "most"), MOST_WORDS.items())
 def test_a_manual_stays_short(page: str, most: int) -> None:
     """The README and the manual of performance are read to the end; results and reasons have pages of their own."""
-    assert len((ROOT / page).read_text(encoding="utf-8").split()) < most
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+
+    assert sum(len(line.split()) for line in lines if not line.startswith("| ")) < most  # the matrix is looked at, not read
 
 
 def test_one_page_says_how_to_install() -> None:
