@@ -15,6 +15,7 @@ from batchproof.targets import Payload, Request, Response, TargetError, TargetIn
 from batchproof.targets.deadlines import TooLate, more_time, timeout_s
 from batchproof.targets.kit import Folder, Guarded, HttpClient, HttpError, Interpreter, free_ports, listens
 from batchproof.targets.kit.processes import tail
+from batchproof.targets.triton.embedded import SHM
 from batchproof.targets.triton.wire import GrpcWire
 
 SERVER = Path(__file__).with_name("pytriton_server.py")
@@ -118,9 +119,12 @@ class PyTritonTarget:
         return self._server.ended() or ended
 
     def close(self) -> None:
-        """End the server."""
+        """End the server, and remove the shared memory that PyTriton leaves when it ends (0.7.0 does)."""
         self._wire.close()
+        mine = self._server.processes()
         self._server.finish()
+        for segment in (one for pid in mine for one in SHM.glob(f"pytrtion{pid}-*")):  # sic
+            segment.unlink(missing_ok=True)
         self._folder.remove()
 
 

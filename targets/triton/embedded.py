@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import shutil
+import signal
 import sys
 import sysconfig
 import tempfile
@@ -19,7 +20,7 @@ from batchproof.targets.kit.ports import free_ports
 from batchproof.targets.kit.processes import Guarded
 from batchproof.targets.protocol import TargetError
 from batchproof.targets.triton.kill_stub import kill_stub
-from batchproof.targets.triton.owned import EXIT_S, SHM_NEEDED, OwnTriton, flags, wait_ready
+from batchproof.targets.triton.owned import SHM_NEEDED, OwnTriton, flags, wait_ready
 
 PREFIX = "batchproof-triton-"
 SHM = Path("/dev/shm")  # noqa: S108 - where POSIX shared memory is
@@ -31,9 +32,12 @@ def embedded_triton() -> OwnTriton:
 
 
 class EmbeddedServer:
-    """One tritonserver process in a process group of its own, with its own ports, repository, log and shared memory."""
+    """One tritonserver process in a process group of its own, with its own ports, repository, log and shared memory.
 
-    def __init__(self) -> None:
+    completes: it completes configurations, as Triton does by default.
+    """
+
+    def __init__(self, *, completes: bool = False) -> None:
         layout = Layout.find()
         _need_shared_memory()
         _sweep()
@@ -42,7 +46,7 @@ class EmbeddedServer:
         self.shm_prefix = f"batchproof_{os.getpid()}_{secrets.token_hex(4)}_"
         self._process: Guarded | None = None
         try:
-            self._start(layout)
+            self._start(layout, completes=completes)
         except OSError as error:
             self.stop()
             why = f"cannot create the server's folder {self.folder} ({error.strerror})"
@@ -51,7 +55,7 @@ class EmbeddedServer:
             self.stop()
             raise
 
-    def _start(self, layout: Layout) -> None:
+    def _start(self, layout: Layout, *, completes: bool) -> None:
         http_port, grpc_port, metrics_port = free_ports(3)
         self.grpc, self.metrics = f"127.0.0.1:{grpc_port}", f"127.0.0.1:{metrics_port}"
         self.http = f"127.0.0.1:{http_port}"
@@ -61,6 +65,7 @@ class EmbeddedServer:
         command = [
             str(layout.binary),
             *flags(
+                completes=completes,
                 model_repository=str(self.folder / "models"),
                 backend_directory=str(backends),
                 cache_directory=str(layout.caches),
@@ -76,7 +81,8 @@ class EmbeddedServer:
             env={**layout.environment(), "TMPDIR": str(self.folder / "tmp")},
             cwd=self.folder,
             log=self.log_path,
-            grace_s=EXIT_S + 5,
+            ends_by=signal.SIGKILL,  # asked to end, it unloads one model after another, which takes seconds
+            grace_s=0,
         )
         wait_ready(f"127.0.0.1:{http_port}", timeout_s("READY_S"), self, f" ({more_time('READY_S')})")
 

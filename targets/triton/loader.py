@@ -108,7 +108,7 @@ class ConfigurationServer:
             self.close()
             from tritonclient.grpc import InferenceServerClient
 
-            self._server = server = EmbeddedServer()
+            self._server = server = EmbeddedServer(completes=True)
             self._client: Any = InferenceServerClient(server.grpc)
             self.starts += 1
             self._library = _compiled(server.folder)

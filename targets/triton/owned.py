@@ -19,7 +19,7 @@ EXIT_S = 5
 ENDING_S = 2.0  # a server that does not answer may be about to end, and how it ended says more
 SHM_NEEDED = 64 << 20  # bytes; each instance of a Python model needs a megabyte
 CACHE_BYTES = 16 << 20
-LOADS_AT_ONCE = 8  # a Python model serves after 1.5 s, and needs a processor for a third of that time
+LOADS_AT_ONCE = 8  # a Python model serves after 0.3 s, and needs a processor for half of that time
 SHM_FULL = (
     "the server's shared memory is full: free some of /dev/shm or, with triton-docker, give it more with the option shm=512m"
 )
@@ -153,13 +153,18 @@ class OwnTriton(TritonTarget):
         self._server.stop()
 
 
-def flags(**more: str) -> list[str]:
-    """Return the options that every server of ours has, then `more`: `grpc_port="1"` -> `--grpc-port=1`."""
+def flags(*, completes: bool = False, **more: str) -> list[str]:
+    """Return the options that every server of ours has, then `more`: `grpc_port="1"` -> `--grpc-port=1`.
+
+    completes: the server asks each model for what its configuration lacks, as Triton does by default. Ours lacks nothing,
+    and for a Python model the question costs a second and a process of its own.
+    """
     return [
         "--model-control-mode=explicit",
         f"--model-load-thread-count={LOADS_AT_ONCE}",
         f"--exit-timeout-secs={EXIT_S}",
         f"--cache-config=local,size={CACHE_BYTES}",
+        *([] if completes else ["--disable-auto-complete-config"]),
         *(f"--{name.replace('_', '-')}={value}" for name, value in more.items()),
     ]
 

@@ -164,8 +164,9 @@ def test_a_program_that_fails_is_quoted() -> None:
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_the_live_line_shows_bytes_on_a_terminal(terminal: bool) -> None:
+def test_the_live_line_shows_bytes_on_a_terminal(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal there is a bar of bytes; elsewhere each new thing is one line."""
+    monkeypatch.setenv("TERM", "xterm")
     out = io.StringIO()
     line = LiveLine(Console(file=out, force_terminal=terminal, width=100))
 
