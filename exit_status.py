@@ -42,6 +42,7 @@ def _and(*others: ExitStatus) -> tuple[ExitStatus, ...]:
 COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
     {
         "check": tuple(ExitStatus),
+        "hunt": tuple(ExitStatus),
         "bench": tuple(ExitStatus),
         "tune": tuple(ExitStatus),
         "diff": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),

@@ -1,4 +1,4 @@
-"""Commands that judge, and that show judgements: check, diff, rules, lint, explain, mutants, report, matrix, truth."""
+"""Commands that judge, and that show judgements: check, hunt, diff, rules, lint, explain, mutants, report, matrix, truth."""
 
 from __future__ import annotations
 
@@ -55,6 +55,33 @@ def check(
 
     how = (seed, patience.value, combinations.value)
     end(judge(CheckOptions(with_image(target, image), profile, ",".join(rules or ()), claims, known, *how, report, verbose)))
+
+
+@app.command(cls=NamesTargets, epilog=help_text("hunt"))
+def hunt(
+    target: Target = "reference",
+    minutes: Annotated[float, typer.Option(min=0.01, max=10_000, help="How long to hunt.")] = 5.0,
+    campaigns: Annotated[int, typer.Option(min=0, help="Stop after so many campaigns instead; 0: after the time.")] = 0,
+    seed: Seed = 1729,
+    corpus: Annotated[
+        Path | None, typer.Option(help="Folder of the corpus and of what is found [default: reports/out/hunt-TARGET].")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the corpus that is there.")] = False,
+    first: Annotated[bool, typer.Option("--first", help="Stop at the first counterexample.")] = False,
+    simulated: Annotated[
+        bool, typer.Option("--simulated", help="Hunt in simulated time: the same as --target virtual.")
+    ] = False,
+    claims: Annotated[Path | None, typer.Option(help="TOML file that says what the target claims.")] = None,
+    image: Image = "",
+    _awake: Awake = False,
+) -> None:
+    """Drive random configurations and traffic of all that a batcher claims, and judge every decision."""
+    from batchproof.commands.hunt.command import HuntOptions, hunt_on
+
+    if simulated and target not in ("reference", "virtual") and not target.startswith("mutant:"):
+        misuse(f"only the reference batcher and its mutants run in simulated time, not {target}: leave --simulated out")
+    spec = "virtual" if simulated and target == "reference" else with_image(target, image)
+    end(hunt_on(HuntOptions(spec, minutes, campaigns, seed, corpus, resume, first, claims)))
 
 
 @app.command(cls=NamesTargets, epilog=help_text("diff"))

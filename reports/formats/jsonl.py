@@ -126,16 +126,19 @@ def prepared(folder: Path, what: str) -> Iterator[None]:
 class LineWriter:
     """Writes a file line by line while the run goes on: without its footer, the file is truncated.
 
-    plain: turns a value that JSON cannot hold into one that it can. awake: whether the host is kept awake.
+    plain: turns a value that JSON cannot hold into one that it can. awake: whether the host is kept awake. more: the file
+    is there, and the lines go behind those that it has.
     """
 
-    def __init__(self, path: Path, name: str, plain: Callable[[Any], Any] = str, *, awake: bool = False) -> None:
-        self._file = path.open("w", encoding="utf-8", buffering=1)
+    def __init__(
+        self, path: Path, name: str, plain: Callable[[Any], Any] = str, *, awake: bool = False, more: bool = False
+    ) -> None:
+        self._file = path.open("a" if more else "w", encoding="utf-8", buffering=1)
         self._name, self._plain, self._awake = name, plain, awake
 
     def header(self, **fields: Any) -> None:
         """Write the first line."""
-        about = {"format": version(self._name, "header"), "batchproof": __version__, "started": _now()}
+        about = {"format": version(self._name, "header"), "batchproof": __version__, "started": now()}
         self.write(type="header", **about, host=_host(self._awake), **fields)
 
     def write(self, **fields: Any) -> None:
@@ -144,7 +147,7 @@ class LineWriter:
 
     def footer(self, exit_status: int, *, complete: bool, reason: str, **fields: Any) -> None:
         """Write the last line."""
-        self.write(type="footer", ended=_now(), exit_status=int(exit_status), complete=complete, reason=reason, **fields)
+        self.write(type="footer", ended=now(), exit_status=int(exit_status), complete=complete, reason=reason, **fields)
         self.close()
 
     def close(self) -> None:
@@ -157,7 +160,7 @@ def target_name(header: Line) -> str:
     return f"{header['target']['name']} {header['target']['version']}".strip()
 
 
-def _now() -> str:
+def now() -> str:
     """Return the time in UTC, ISO 8601."""
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 

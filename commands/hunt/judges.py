@@ -1,0 +1,113 @@
+"""Judges one campaign: by the acceptor, by the laws, and by comparison with the reference core in simulated time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from batchproof.commands.diff import divergence
+from batchproof.fixtures.driving.case import Case
+from batchproof.fixtures.evidence.timeline import Timeline
+from batchproof.fixtures.judging.acceptor import KINDS, Acceptance, Decision, accept
+from batchproof.fixtures.judging.catalogue import rules
+from batchproof.fixtures.judging.checkers import checkers
+from batchproof.fixtures.judging.verdicts import Judgement, Verdict
+from batchproof.targets.claims import unmet
+
+ACCEPTOR = "DB-LAW-009"
+IDLE, IDLE_WITH_POLICY = "DB-LAW-005", "DB-LAW-006"
+LAWS = {  # the laws that are judged besides, and the kind of decision that each is about
+    "DB-LAW-001": "once",
+    "DB-LAW-002": "size",
+    "DB-LAW-003": "answer",
+    "DB-LAW-004": "reason",
+    "DB-LAW-007": "counters",
+    "DB-LAW-008": "shape",
+}
+COMPARISON, BROKEN, DIED = "comparison", "broken", "died"
+MEANINGS = {
+    **KINDS,
+    COMPARISON: "the same happens as in the reference core, in simulated time",
+    BROKEN: "the target does not break down",
+    DIED: "the target lives",
+}
+# What a stack must claim for its batches behind a gate to be those of the reference core.
+ALIKE = ("rows=counted", "late_binding", "queue=shared", "max_queue_size", "instances=false|true")
+DECIDED = (Verdict.FAIL, Verdict.INCONCLUSIVE)
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """One thing that is not as it should be. kind: one of MEANINGS. rule: the law that it breaks; empty: a comparison."""
+
+    kind: str
+    rule: str
+    verdict: Verdict
+    happened: str
+    allowed: str
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What was decided about one campaign. judged: how many decisions of each kind."""
+
+    judged: Mapping[str, int]
+    troubles: tuple[Trouble, ...] = ()
+
+    def worst(self) -> tuple[Trouble, ...]:
+        """Return one trouble of each kind, the worst first. A difference that another trouble explains is left out."""
+        found: dict[str, Trouble] = {}
+        for one in sorted(self.troubles, key=lambda trouble: trouble.verdict, reverse=True):
+            found.setdefault(one.kind, one)
+        if len(found) > 1:
+            found.pop(COMPARISON, None)
+        return tuple(found.values())
+
+
+def judge(timeline: Timeline, claims: Mapping[str, Any], *, laws: bool = True, original: Timeline | None = None) -> Judged:
+    """Judge a campaign. laws: by the laws too, which the acceptor includes if it sees everything.
+
+    original: what the reference core did with the same in simulated time.
+    """
+    accepted = Acceptance({}, ())
+    simulated = all(sent.accepted_ns == sent.sent_ns for sent in timeline.requests)
+    troubles: list[Trouble] = []
+    if timeline.complete and timeline.same_clock:
+        accepted = accept(timeline, claims)
+        troubles += [_trouble(one, ACCEPTOR) for one in (*accepted.wrong, *accepted.open)]
+        if not simulated and (rule := _idle_rule(timeline, claims)):
+            bounded = accept(timeline, claims, durations=True)
+            troubles += [_trouble(one, rule) for one in (*bounded.wrong, *bounded.open) if one.kind == "idle"]
+            accepted = Acceptance({**accepted.judged, "idle": bounded.judged.get("idle", 0)}, accepted.wrong, accepted.open)
+    if laws or not accepted.judged:
+        troubles += _by_laws(timeline, claims)
+    if original is not None and (apart := divergence(original, timeline, exact=True)):
+        troubles.append(Trouble(COMPARISON, "", Verdict.FAIL, f"{apart.where}: {apart.other}", apart.one))
+    return Judged(accepted.judged, tuple(troubles))
+
+
+def _trouble(one: Decision, rule: str) -> Trouble:
+    return Trouble(one.kind, rule, one.verdict, one.happened, one.allowed, one.names)
+
+
+def _idle_rule(timeline: Timeline, claims: Mapping[str, Any]) -> str:
+    """Return the law about free instances that this stack claims to keep with this configuration, or ""."""
+    config = timeline.config
+    policy = any(config.get(name) for name in ("queue_timeout_ns", "max_queue_size", "priority_levels"))
+    rule = IDLE_WITH_POLICY if policy else IDLE
+    return "" if unmet(claims, rules()[rule].needs) else rule
+
+
+def _by_laws(timeline: Timeline, claims: Mapping[str, Any]) -> Iterator[Trouble]:
+    for rule, kind in LAWS.items():
+        if not unmet(claims, rules()[rule].needs):
+            judgement: Judgement = checkers()[rule](timeline)
+            if judgement.verdict in DECIDED:
+                yield Trouble(kind, rule, judgement.verdict, judgement.actual, judgement.expected, judgement.about)
+
+
+def comparable(case: Case, claims: Mapping[str, Any]) -> bool:
+    """Return whether the reference core decides the same as a correct stack that claims this, on any host."""
+    return not unmet(claims, (*ALIKE, *case.config.features()))
