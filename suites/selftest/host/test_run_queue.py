@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,18 @@ def test_the_thread_that_watches_does_not_count() -> None:
 
     assert watch._me not in watch._seen[1]
     assert str(os.getpid()) in watch._seen[1]
+
+
+def test_a_thread_that_has_not_run_yet_has_waited_since_it_began(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The kernel counts that only when it runs, and then it may end before anybody looks."""
+    monkeypatch.setattr(run_queue, "PROC", tmp_path)
+    task = tmp_path / "self" / "task" / "9"
+    task.mkdir(parents=True)
+    ticks = (time.clock_gettime_ns(time.CLOCK_BOOTTIME) - 3 * 10**9) * os.sysconf("SC_CLK_TCK") // 10**9
+    (task / "stat").write_text(f"9 (a (new) one) R {' 0' * 18} {ticks} 0 0", encoding="utf-8")
+    (task / "schedstat").write_text("0 0 0\n", encoding="utf-8")
+
+    assert 3 * 10**9 <= own_waits()["9"] < 600 * 10**9
+
+    (task / "schedstat").write_text("7 20 1\n", encoding="utf-8")
+    assert own_waits()["9"] == 20

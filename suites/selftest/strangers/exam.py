@@ -61,7 +61,8 @@ def judge(name: str, only: Sequence[str] = ()) -> Verdict:
             sat = results_of(info.reached, "--bp-patience=normal", f"--bp-rules={','.join(open_)}")
             found |= {one["rule"]: one for one in sat}
     results = list(found.values())
-    said = {one["rule"]: f"{one['verdict']} {one['actual'] or one['reason']}" for one in results if one["verdict"] in BAD}
+    said = {one["rule"]: f"{one['verdict']} {one['actual'] or one['reason']} (wanted: {one.get('expected', '')})"
+            for one in results if one["verdict"] in BAD}
     return Verdict(name, len(results), said, {rule: root for rule, root in causes(results).items() if rule in said})
 
 
