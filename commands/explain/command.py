@@ -10,7 +10,7 @@ from typing import Any
 
 from batchproof.commands.explain.plain import explain as in_words
 from batchproof.commands.explain.surprises import surprises
-from batchproof.commands.lint.files import sources
+from batchproof.commands.lint.files import Source, sources
 from batchproof.commands.lint.formats import visible
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.judging.catalogue import rules
@@ -37,7 +37,7 @@ def explain(names: Sequence[str], *, as_json: bool = False) -> ExitStatus:
         if source.why:
             status = refuse(f"cannot read {visible(source.path)}: {source.why}")
             continue
-        data = {"path": visible(source.path), **_explained(source.text)}
+        data = {"path": visible(source.path), **_explained(source)}
         if data["invalid"] and status is ExitStatus.FINE:
             status = ExitStatus.FAILED
         if as_json:
@@ -49,13 +49,13 @@ def explain(names: Sequence[str], *, as_json: bool = False) -> ExitStatus:
     return status
 
 
-def _explained(text: str) -> dict[str, Any]:
-    """Return everything about a text as JSON data. What the server refuses has no behaviour to explain."""
-    problems = [one for one in judge(text).problems if rules()[one.rule].level != "MAY"]
+def _explained(source: Source) -> dict[str, Any]:
+    """Return everything about a file as JSON data. What the server refuses has no behaviour to explain."""
+    problems = [one for one in judge(source.text, beside=source.beside).problems if rules()[one.rule].level != "MAY"]
     invalid = [_said(one) for one in problems if one.kind == INVALID][:MANY]
     if invalid:
         return {"summary": "Triton refuses this configuration", "invalid": invalid}
-    config = parse(text).config
+    config = parse(source.text).config
     words = in_words(config)
     known = [{"text": one.text, "source": one.finding} for one in surprises(config)]
     return {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from batchproof.commands.explain.surprises import instances, stages, varies
 from batchproof.fixtures.judging.checkers.config.common import enum_name
+from batchproof.fixtures.judging.checkers.config.model import gets_scheduler
 
 if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
@@ -27,6 +28,8 @@ class Explanation:
 
 def explain(config: ModelConfig) -> Explanation:
     """Explain a configuration that the server accepts."""
+    if gets_scheduler(config):
+        return _completed(config)
     match config.WhichOneof("scheduling_choice"):
         case "dynamic_batching":
             leaves, waits, refused = _dynamic(config)
@@ -41,6 +44,16 @@ def explain(config: ModelConfig) -> Explanation:
             leaves = ["Each request is executed alone, in the order of arrival, as soon as an instance is free."]
             waits, refused = ["It waits for a free instance, as long as that takes."], []
     return Explanation(_summary(config), tuple(leaves), tuple(waits), (*refused, *_always_refused(config)))
+
+
+def _completed(config: ModelConfig) -> Explanation:
+    """Explain what becomes of a configuration to which the backend adds a scheduler."""
+    whole = type(config)()
+    whole.CopyFrom(config)
+    whole.dynamic_batching.SetInParent()
+    words = explain(whole)
+    added = "No scheduler is chosen: the backend adds `dynamic_batching { }`, unless the server must not complete it."
+    return replace(words, leaves=(added, *words.leaves))
 
 
 def duration(microseconds: int) -> str:

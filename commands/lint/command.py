@@ -78,7 +78,7 @@ def _judged(
     everything: list[Finding] = []
     unreadable: list[Source] = []
     files = 0
-    for source in sources(options.names):
+    for source in sources(options.names, release):
         if source.why:
             unreadable.append(source)
             refuse(f"cannot read {formats.visible(source.path)}: {source.why}")
@@ -86,7 +86,7 @@ def _judged(
                 print(formats.github_unreadable(source))
             continue
         files += 1
-        judged = judge(source.text, release, source.folder)
+        judged = judge(source.text, release, source.folder, source.beside)
         found = kept(source.path, judged.problems, chosen, judged.remarks)
         everything += found
         new = [finding for finding in found if finding not in baseline]

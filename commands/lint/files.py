@@ -11,6 +11,9 @@ from fnmatch import fnmatchcase
 from glob import glob, has_magic
 from pathlib import Path
 
+from batchproof.commands.lint.neighbours import CONFIG, neighbours
+from batchproof.fixtures.judging.checkers.config.common import Beside, alone
+
 STDIN = "-"
 LARGEST = 64 << 20  # bytes; real ones have a few thousand
 IN_FOLDER = ("config.pbtxt", "config.*.pbtxt", "config_*.pbtxt", "config-*.pbtxt")
@@ -21,16 +24,18 @@ class Source:
     """One file: its path as it is shown, and its text, or why it cannot be read.
 
     folder: the name of the folder of a model that can be served from there; empty if it is not clear that one can.
+    beside: finds the models that lie beside it.
     """
 
     path: str
     text: str = ""
     why: str = ""
     folder: str = ""
+    beside: Beside = alone
 
 
-def sources(names: Sequence[str]) -> Iterator[Source]:
-    """Read all files that the names stand for, each once, one at a time."""
+def sources(names: Sequence[str], release: tuple[int, int] | None = None) -> Iterator[Source]:
+    """Read all files that the names stand for, each once, one at a time. release: of the server."""
     seen: set[str] = set()
     for name in names:
         for path in _paths(name):
@@ -38,7 +43,7 @@ def sources(names: Sequence[str]) -> Iterator[Source]:
                 yield path
             elif path not in seen:
                 seen.add(path)
-                yield _read(path)
+                yield _read(path, release)
 
 
 def _paths(name: str) -> Iterator[str | Source]:
@@ -68,7 +73,7 @@ def _in_folder(name: str) -> Iterator[str | Source]:
         yield Source(name, why="there is no config.pbtxt in this folder")
 
 
-def _read(path: str) -> Source:
+def _read(path: str, release: tuple[int, int] | None) -> Source:
     try:
         data = sys.stdin.buffer.read(LARGEST + 1) if path == STDIN else _read_plain(path)
     except _NotPlainError as error:
@@ -78,17 +83,28 @@ def _read(path: str) -> Source:
     if len(data) > LARGEST:
         return Source(path, why=f"it is larger than {LARGEST >> 20} MiB")
     text = data.decode("utf-8", "surrogateescape")
-    return Source("<stdin>", text) if path == STDIN else Source(path, text, folder=_folder(Path(path)))
+    if path == STDIN:
+        return Source("<stdin>", text)
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - the server takes the folder's name, not that of a link's target
+    if absolute.name != CONFIG:
+        return Source(path, text)
+    return Source(path, text, folder=_folder(absolute.parent), beside=neighbours(absolute, _read_neighbour, release))
 
 
-def _folder(path: Path) -> str:
+def _folder(here: Path) -> str:
     """Return the name of a configuration's folder if a version of the model lies beside the configuration."""
-    here = Path(os.path.abspath(path)).parent  # noqa: PTH100 - the server takes the folder's name, not that of a link's target
     try:
         versions = any(one.name.isdecimal() and one.is_dir() for one in here.iterdir())
     except OSError:
         return ""
-    return here.name if versions and path.name == "config.pbtxt" else ""
+    return here.name if versions else ""
+
+
+def _read_neighbour(path: Path) -> bytes:
+    try:
+        return _read_plain(str(path))
+    except _NotPlainError as error:
+        raise OSError(str(error)) from None
 
 
 class _NotPlainError(Exception):

@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
+import sys
+from collections.abc import Iterator
+from importlib.resources import files
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 
 from batchproof.commands.configurations.agreement import Servers, judge_one, linted
 from batchproof.suites.selftest.commands.configurations.recorded import Recorded, recorded
+from batchproof.targets.triton.loader import LOADED, REFUSED, Answer
 from batchproof.targets.triton.verdict import ACCEPTED
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 SAMPLE = 40
+FOLDER = files("batchproof") / "suites" / "config"
+MUTANTS: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "mutants.toml").read_text(encoding="utf-8"))
+BESIDE = {name: mutant for name, mutant in MUTANTS.items() if mutant["triton"] == "beside"}
+needs_triton = pytest.mark.skipif(
+    not (find_spec("pytriton") and shutil.which("cc")), reason="needs the embedded Triton (batchproof[triton]) and cc"
+)
 
 
 def test_there_are_200() -> None:
@@ -36,20 +53,59 @@ def test_lint_says_what_the_server_said() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.skipif(
-    not (find_spec("pytriton") and shutil.which("cc")), reason="needs the embedded Triton (batchproof[triton]) and cc"
-)
+@pytest.fixture(scope="module")
+def servers() -> Iterator[Servers]:
+    """The servers that are installed."""
+    started = Servers()
+    yield started
+    started.close()
+
+
+@needs_triton
 @pytest.mark.timeout(300)
-def test_the_server_says_what_was_recorded(request: pytest.FixtureRequest) -> None:
-    """A sample is loaded again, against the server that is installed."""
+def test_the_server_says_what_was_recorded(servers: Servers) -> None:
+    """A sample is loaded again, against the server that is installed: what it did not serve, it does not serve."""
     records = [record for record in recorded() if record.server in ("accepted", "refused")]
-    servers = Servers()
-    request.addfinalizer(servers.close)
 
     def differing(record: Recorded) -> str:
         said = judge_one(servers, record.base, record.model, record.config).server
-        return "" if said.server == record.server else f"{record}: recorded {record.server}, now {said}"
+        same = (said.server == ACCEPTED) == (record.server == ACCEPTED)
+        return "" if same else f"{record}: recorded {record.server}, now {said}"
 
     wrong = [text for record in random.Random(7).sample(records, SAMPLE) if (text := differing(record))]
 
     assert not wrong, "\n".join(wrong)
+
+
+def text_of(name: str) -> str:
+    """Return the text of a configuration of the suite."""
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def name_in(text: str) -> str:
+    """Return the name that a configuration gives its model."""
+    found = re.search(r'^name: "(.*)"', text, re.MULTILINE)
+    assert found
+    return found[1]
+
+
+@needs_triton
+@pytest.mark.timeout(300)
+def test_the_server_compares_an_ensemble_with_the_models_of_its_steps(servers: Servers) -> None:
+    """It loads the ensemble with its models, and refuses each mutant with the words that the linter has."""
+    right, model = text_of("ensemble.pbtxt"), text_of("base.pbtxt")
+    answers = {"": servers.empty.ask("pipeline", right.encode(), others={name_in(model): model})}
+    for name, mutant in BESIDE.items():
+        beside = {name_in(text): text for text in map(text_of, mutant.get("beside", ["base.pbtxt"]))}
+        wrong = right.replace(mutant["line"], mutant["wrong"])
+        answers[name] = servers.empty.ask("pipeline", wrong.encode(), others=beside)
+
+    assert answers.pop("").how == LOADED
+    differing = {name: one for name, one in answers.items() if not _agrees(one, BESIDE[name]["message"])}
+    assert len(answers) >= 10
+    assert not differing
+
+
+def _agrees(answer: Answer, message: str) -> bool:
+    words = re.sub(r" \(not mapped: .*|; unless.*", "", message)
+    return answer.how == REFUSED and words in answer.words

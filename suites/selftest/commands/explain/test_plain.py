@@ -91,3 +91,12 @@ def test_kinds_of_batchers(rest: str, head: str, summary: str, leaves: str) -> N
 def test_durations() -> None:
     """Times are said in the unit that fits."""
     assert [duration(us) for us in (7, 1000, 1500, 2_000_000)] == ["7 us", "1 ms", "1.5 ms", "2 s"]
+
+
+def test_a_backend_may_add_a_batcher() -> None:
+    """TensorRT adds a scheduler where none is chosen; with Python, each request is executed alone."""
+    added, free = told("", 'backend: "tensorrt" max_batch_size: 8 ').leaves
+
+    assert added.startswith("No scheduler is chosen: the backend adds `dynamic_batching { }`")
+    assert free.startswith(FREE)
+    assert told("").leaves == ("Each request is executed alone, in the order of arrival, as soon as an instance is free.",)

@@ -1,0 +1,107 @@
+"""What `lint` learns of the models that lie beside an ensemble."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from batchproof.commands.lint.command import LintOptions, lint
+from batchproof.exit_status import ExitStatus
+
+IO = 'input { name: "I" data_type: TYPE_FP32 dims: 3 } output { name: "O" data_type: TYPE_FP32 dims: 3 }\n'
+PIPELINE = f"""platform: "ensemble"
+{IO}ensemble_scheduling {{
+  step {{
+    model_name: "a"
+    model_version: -1
+    input_map {{ key: "X" value: "I" }}
+    output_map {{ key: "O" value: "O" }}
+  }}
+}}
+"""
+CLASS = "class TritonPythonModel:\n"
+
+
+def put(path: Path, text: str) -> Path:
+    """Write a file and its folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def linted(path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return the lines that lint prints, without those that say what to write instead."""
+    lint(LintOptions([str(path)]))
+    return [line for line in capsys.readouterr().out.splitlines()[:-1] if not line.startswith(" ")]
+
+
+@pytest.mark.parametrize(
+    ("config", "code", "told"),
+    [
+        (f'backend: "onnxruntime" {IO}', "", True),
+        (f'platform: "pytorch_libtorch" {IO}', "", True),
+        (f'backend: "python" {IO}', CLASS, True),
+        (f'backend: "python" {IO}', f"{CLASS}    def auto_complete_config(config): ...", False),
+        (f'backend: "python" default_model_filename: "other.py" {IO}', CLASS, False),
+        (f'backend: "python" {IO}', "", False),
+        (f'backend: "mine" {IO}', "", False),
+        ('backend: "onnxruntime" output { name: "O" data_type: TYPE_FP32 dims: 3 }', "", False),
+        (f'backend: "onnxruntime" {IO} input {{', "", False),
+    ],
+)
+def test_only_what_nobody_completes_is_compared(
+    config: str, code: str, told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A backend, or the code of a Python model, may add tensors to what the file lists."""
+    path = put(tmp_path / "e" / "config.pbtxt", PIPELINE)
+    put(tmp_path / "a" / "config.pbtxt", config)
+    if code:
+        put(tmp_path / "a" / "1" / "model.py", code)
+
+    lines = linted(path, capsys)
+
+    assert [line.split(": ")[1] for line in lines] == ["CFG-ENS-010 invalid"] * told
+    assert all(line.startswith(f"{path}:7:5: ") for line in lines)
+
+
+def test_versions_are_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The version policy of the step's model decides which of them are served."""
+    path = put(tmp_path / "e" / "config.pbtxt", PIPELINE.replace("-1", "1"))
+    put(tmp_path / "a" / "config.pbtxt", "")
+    assert linted(path, capsys) == []
+    for version in ("1", "12"):
+        put(tmp_path / "a" / version / "model.onnx", "")
+
+    assert ["CFG-ENS-014" in line for line in linted(path, capsys)] == [True]
+    for policy in ("all { }", "latest { num_versions: 2 }", "specific { versions: 1 }"):
+        put(tmp_path / "a" / "config.pbtxt", f"version_policy {{ {policy} }}")
+        assert linted(path, capsys) == []
+
+
+def test_a_missing_model_is_hazardous(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told where the ensemble could be served otherwise, and does not fail: another folder may have the model."""
+    path = put(tmp_path / "e" / "config.pbtxt", PIPELINE)
+    put(tmp_path / "b" / "config.pbtxt", "")
+    assert linted(path, capsys) == []
+    put(tmp_path / "e" / "1" / ".keep", "")
+    assert ["CFG-ENS-016 hazardous" in line for line in linted(path, capsys)] == [True]
+    (tmp_path / "a" / "1").mkdir(parents=True)  # a model without a configuration of its own
+    assert linted(path, capsys) == []
+
+
+def test_what_cannot_be_read_tells_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pipe, a folder or a circle of links in a model's place does not stop lint."""
+    path = put(tmp_path / "e" / "config.pbtxt", PIPELINE)
+    (tmp_path / "a").mkdir()
+    config = tmp_path / "a" / "config.pbtxt"
+    os.mkfifo(config)
+    assert linted(path, capsys) == []
+    config.unlink()
+    config.symlink_to(config)
+    assert linted(path, capsys) == []
+    config.unlink()
+    config.mkdir()
+    assert linted(path, capsys) == []
+    assert lint(LintOptions([str(path)])) is ExitStatus.FINE
