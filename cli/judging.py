@@ -170,7 +170,7 @@ def mutants(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the matrix as the page docs/mutants.md.")] = False,
     rules: Annotated[str, typer.Option(help="Judge by these rules only: ids or patterns, separated by commas.")] = "",
     strength: Annotated[
-        bool, typer.Option("--strength", help="Instead, count the random schedules that it takes to notice each mutant.")
+        bool, typer.Option("--strength", help="Instead, count the schedules and campaigns that notice each mutant.")
     ] = False,
 ) -> None:
     """Judge every mutant by every rule and print the matrix. It fails if a kill set is not exact."""

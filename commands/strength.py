@@ -1,7 +1,7 @@
 """How strong random schedules are: how many it takes to notice each mutant.
 
 Two judges look at the same schedules in simulated time: the laws, which know nothing of the original, and the comparison
-with the original's timeline, in which every moment counts.
+with the original's timeline, in which every moment counts. A hunt judges campaigns of its own by the acceptor.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from batchproof.commands.diff import divergence
+from batchproof.commands.hunt.strength import rejected
+from batchproof.commands.mutants import pool
 from batchproof.exit_status import ExitStatus
 from batchproof.fixtures.driving.case import Case, run_case
 from batchproof.fixtures.driving.covering import random_case
@@ -26,23 +28,38 @@ from batchproof.reference_batcher.mutants import mutants
 from batchproof.targets.virtual import VirtualTarget
 
 EXPLAINED = "DB-LAW-009"  # the acceptor, which `not_accepted` asks: it needs the claims
-SCHEDULES = 400
+SCHEDULES, CAMPAIGNS = 400, 4000
+FEW = 4  # with fewer mutants, starting processes takes longer than it saves
 
 
 @dataclass(frozen=True)
 class Strength:
-    """The first schedule, counted from 1, with which the comparison and a law noticed a mutant; 0: none did."""
+    """The first schedule, counted from 1, with which the comparison and a law noticed a mutant; 0: none did.
+
+    hunt: the first campaign of a hunt in which it was rejected, after how many seconds, and by which kind of decision.
+    """
 
     mutant: str
     by_difference: int
     by_law: int
     law: str
+    hunt: int
+    seconds: float
+    by_hunt: str
 
 
-def strengths(names: Sequence[str] = (), schedules: int = SCHEDULES) -> Iterator[Strength]:
-    """Measure each mutant (or those named)."""
-    for name in names or mutants():
-        yield _strength(name, schedules)
+def strengths(
+    names: Sequence[str] = (), schedules: int = SCHEDULES, campaigns: int = CAMPAIGNS
+) -> Iterator[Strength]:
+    """Measure each mutant (or those named), with a process for each processor."""
+    every = list(names or mutants())
+    measure = partial(_strength, schedules=schedules, campaigns=campaigns)
+    if len(every) < FEW:
+        yield from map(measure, every)
+        return
+    with pool() as workers:
+        yield from workers.map(measure, every)
+
 
 def broken_law(timeline: Timeline) -> str:
     """Return the first law that a timeline breaks, with what it says, or ""."""
@@ -81,7 +98,7 @@ def schedule(seed: int) -> Case:
     return random_case(random.Random(seed))
 
 
-def _strength(name: str, schedules: int) -> Strength:
+def _strength(name: str, schedules: int, campaigns: int) -> Strength:
     target = VirtualTarget(name)
     by_difference, by_law, law = 0, 0, ""
     for seed in range(1, schedules + 1):
@@ -96,7 +113,8 @@ def _strength(name: str, schedules: int) -> Strength:
             by_difference = seed
         if by_law and by_difference:
             break
-    return Strength(name, by_difference, by_law, law)
+    hunted = rejected(name, campaigns, compares=False)
+    return Strength(name, by_difference, by_law, law, hunted.campaign, round(hunted.seconds, 2), hunted.by)
 
 
 @cache
@@ -104,9 +122,9 @@ def _original(seed: int) -> Timeline:
     return run_case(VirtualTarget(), schedule(seed), count=True)
 
 
-def markdown(table: Sequence[Strength], schedules: int) -> str:
+def markdown(table: Sequence[Strength], schedules: int, campaigns: int) -> str:
     """Return docs/results/strength.md."""
-    missed = sum(not row.by_difference for row in table)
+    missed, unhunted = sum(not row.by_difference for row in table), sum(not row.hunt for row in table)
     lines = [
         "# How strong random schedules are",
         "",
@@ -117,23 +135,32 @@ def markdown(table: Sequence[Strength], schedules: int) -> str:
         f"A dash means that no schedule did. The comparison misses {missed} of {len(table)} mutants. They need a scenario",
         "of their own, and their rules in [mutants.md](../mutants.md) have one.",
         "",
-        "| mutant | schedules, by comparison | schedules, by a law | which |",
-        "|---|---|---|---|",
-        *(f"| {row.mutant} | {row.by_difference or '-'} | {row.by_law or '-'} | {row.law} |" for row in table),
+        f"The last columns are about [hunt](../hunt.md): in which of up to {campaigns} campaigns it rejected the mutant,",
+        "after how many seconds of processor time, and by which kind of decision. It is not told what the original does:",
+        "the acceptor and the laws judge, as they do on any other target.",
+        f"It misses {unhunted} of {len(table)} mutants.",
+        "",
+        "| mutant | by comparison | by a law | which | campaigns of a hunt | seconds | decision |",
+        "|---|---|---|---|---|---|---|",
+        *(
+            f"| {row.mutant} | {row.by_difference or '-'} | {row.by_law or '-'} | {row.law} | {row.hunt or '-'} "
+            f"| {row.seconds if row.hunt else '-'} | {row.by_hunt} |"
+            for row in table
+        ),
     ]
     return "\n".join(lines)
 
 
-def print_strength(form: str, schedules: int = SCHEDULES) -> ExitStatus:
+def print_strength(form: str, schedules: int = SCHEDULES, campaigns: int = CAMPAIGNS) -> ExitStatus:
     """Print the table."""
-    table = list(strengths(schedules=schedules))
+    table = list(strengths(schedules=schedules, campaigns=campaigns))
     if form == "json":
         print(json.dumps([vars(row) for row in table], indent=2))
     elif form == "markdown":
-        print(markdown(table, schedules))
+        print(markdown(table, schedules, campaigns))
     else:
         wide = max(len(row.mutant) for row in table)
         for row in table:
-            by = f"by comparison {row.by_difference or '-':>4}   by law {row.by_law or '-':>4}"
-            print(f"{row.mutant:<{wide}}  {by}  {row.law}")
+            by = f"by comparison {row.by_difference or '-':>4}   by law {row.by_law or '-':>4}  {row.law:<10}"
+            print(f"{row.mutant:<{wide}}  {by}  by hunt {row.hunt or '-':>5}  {row.by_hunt}")
     return ExitStatus.FINE

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import logging
 import shlex
 import signal
 import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,18 +21,19 @@ from batchproof.commands.hunt.found import Found, investigated, measured_again, 
 from batchproof.commands.hunt.ground import Ground, facts
 from batchproof.commands.hunt.judges import MEANINGS, Trouble
 from batchproof.commands.hunt.reached import Coverage
-from batchproof.commands.hunt.rounds import Driven, NothingToHunt, Rounds
+from batchproof.commands.hunt.rounds import Driven, NothingToHunt, Rounds, longest_of
 from batchproof.commands.hunt.table import summary, table
 from batchproof.exit_status import ExitStatus, refuse
+from batchproof.fixtures.driving.features import features_of
 from batchproof.fixtures.driving.phases import Phase
 from batchproof.fixtures.evidence import kinds
-from batchproof.fixtures.judging.declarations import DeclarationError, KnownIssue, known_issues, with_claims
+from batchproof.fixtures.judging.declarations import DeclarationError, KnownDecision, known_decisions, with_claims
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.fixtures.reporter import shown
 from batchproof.reference_batcher.config import BatcherConfig, ConfigError
 from batchproof.reports.formats import bundle, hunt
 from batchproof.reports.formats.jsonl import ReportError
-from batchproof.reports.wording import clean, hanging, line
+from batchproof.reports.wording import clean, count, hanging, line
 from batchproof.targets.claims import unmet
 from batchproof.targets.protocol import Misuse, TargetError
 
@@ -69,7 +73,7 @@ def hunt_on(options: HuntOptions) -> ExitStatus:
         return refuse(error, ExitStatus.UNAVAILABLE)
     except KeyboardInterrupt:
         return refuse("interrupted before the hunt began", ExitStatus.INTERRUPTED)
-    with Ground(target) as ground:
+    with _quiet(), Ground(target) as ground:
         try:
             if options.claims:
                 target.info = with_claims(target.info, options.claims)
@@ -84,28 +88,38 @@ def hunt_on(options: HuntOptions) -> ExitStatus:
                           ExitStatus.UNAVAILABLE)  # fmt: skip
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Print nothing of what a stack in this process logs: each batch that is asked to fail, for instance."""
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
 def _word(target: str) -> str:
     return "".join(one if one.isalnum() or one in "-_." else "-" for one in target)[:60].strip("-.")
 
 
 @dataclass
 class Hunt:
-    """One hunt. times: in how many campaigns each kind of trouble was found; known: those that a known issue explains."""
+    """One hunt. times, known, open: in how many campaigns each kind of trouble was found, is known, or stayed open."""
 
     options: HuntOptions
     ground: Ground
     folder: Path
     before: hunt.HuntFile | None
     times: Counter[str] = field(default_factory=Counter)
-    known: dict[str, str] = field(default_factory=dict)
+    known: Counter[str] = field(default_factory=Counter)
     open: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         """Take up what an earlier hunt has left."""
         self.coverage = Coverage()
-        self.corpus = Corpus(self.ground.claims, self.coverage)
+        self.corpus = Corpus(self.ground.claims, self.coverage, longest_of(self.ground))
         self.rounds = Rounds(self.ground, self.corpus, self.coverage, self.options.seed)
-        self._issues = known_issues(ISSUES)
+        self._decisions = known_decisions(ISSUES)
         self._began = self._told = time.monotonic()
         self._earlier_s = 0.0
         if self.before:
@@ -141,7 +155,7 @@ class Hunt:
 
     def _more(self) -> bool:
         options = self.options
-        if options.first and any(kind not in self.known for kind in self.times):
+        if options.first and self.times:
             return False
         if options.campaigns:
             return self.coverage.campaigns < options.campaigns
@@ -162,6 +176,9 @@ class Hunt:
                  f"found: {', '.join(self.times) or 'nothing'}")  # fmt: skip
 
     def _trouble(self, one: Driven, trouble: Trouble) -> None:
+        if known := self._explained(one, trouble):
+            self._known(known)
+            return
         if trouble.verdict is Verdict.INCONCLUSIVE:
             verdict = measured_again(self.ground, one, trouble.kind)
             if verdict is Verdict.INCONCLUSIVE:
@@ -169,16 +186,20 @@ class Hunt:
             if verdict is not Verdict.FAIL:
                 return
         self.times[trouble.kind] += 1
-        if self.times[trouble.kind] > 1:
-            return
-        if issue := self._issue(trouble):
-            self.known[trouble.kind] = issue.link
-        found = investigated(self.ground, one, trouble, self.seconds)
-        print(self._written(found), flush=True)
+        if self.times[trouble.kind] == 1:
+            print(self._written(investigated(self.ground, one, trouble, self.seconds)), flush=True)
 
-    def _issue(self, trouble: Trouble) -> KnownIssue | None:
-        mine = (one for one in self._issues if one.concerns(self.ground.target.info))
-        return next((one for one in mine if one.rule == trouble.rule), None)
+    def _explained(self, one: Driven, trouble: Trouble) -> KnownDecision | None:
+        """Return the known decision that explains a trouble with this configuration."""
+        info, features = self.ground.target.info, features_of(one.campaign.config)
+        return next((known for known in self._decisions if known.explains(info, trouble.kind, features)), None)
+
+    def _known(self, known: KnownDecision) -> None:
+        """Count it; name it when it comes up first."""
+        name = f"{known.kind} ({known.link})"
+        if not self.known[name]:
+            print(f"KNOWN  {known.kind}: {known.reason} ({known.link})\n", flush=True)
+        self.known[name] += 1
 
     def _written(self, found: Found) -> str:
         """Write a counterexample into the folder; return it for people."""
@@ -187,18 +208,16 @@ class Hunt:
         case, script = self.folder / f"{path}.json", self.folder / f"{path}.py"
         case.write_text(json.dumps(found.case.to_json(), indent=2), encoding="utf-8")
         script.write_text(program(found.case, self.options.target, str(case)) + "\n", encoding="utf-8")
-        verdict = "KNOWN" if trouble.kind in self.known else "FOUND"
         again = f"{found.reproduced} of {found.replays} replays" if found.replays else "not replayed"
         steps = len(found.case.script)
         rows = [
-            f"{verdict}  {trouble.kind}: {MEANINGS[trouble.kind]}",
+            f"FOUND  {trouble.kind}: {MEANINGS[trouble.kind]}",
             *hanging("target", f"{line(info.name)} {line(info.version)} [{info.sight}]"),
             *hanging("config", json.dumps(found.case.config.facts())),
             *hanging("allowed", line(trouble.allowed)),
             *hanging("happened", line(trouble.happened)),
             *hanging("seen", f"after {found.seconds:.1f} s, in campaign {found.campaign:,}; again in {again}"),
             *hanging("history", "it needs what came before it on its deployment" if found.history else ""),
-            *hanging("known", self.known.get(trouble.kind, "")),
             *hanging("case", f"{steps} steps"),
         ]
         written = ""
@@ -212,7 +231,7 @@ class Hunt:
         rows += [f"  {'program':<10}python {shlex.quote(str(script))}", *(f"    {text}" for text in _short(script))]
         self.writer.line(
             "found", kind=trouble.kind, rule=found.rule, campaign=found.campaign, seconds=round(found.seconds, 3),
-            happened=trouble.happened, allowed=trouble.allowed, known=self.known.get(trouble.kind, ""),
+            happened=trouble.happened, allowed=trouble.allowed,
             reproduced=found.reproduced, replays=found.replays, case=found.case.to_json(), bundle=written,
         )  # fmt: skip
         return "\n".join(rows) + "\n"
@@ -235,7 +254,7 @@ class Hunt:
         self.writer.state(
             campaigns=self.rounds.number - 1, seconds=round(self.seconds, 3), deployments=coverage.deployments,
             requests=coverage.requests, batches=coverage.batches, decisions=coverage.decisions, points=points,
-            times=dict(self.times), open=dict(self.open), unjudged=dict(self.rounds.unjudged),
+            times=dict(self.times), known=dict(self.known), open=dict(self.open), unjudged=dict(self.rounds.unjudged),
             lacks=dict(self.rounds.lacks), exit_status=None if status is None else int(status), reason=reason,
         )  # fmt: skip
 
@@ -245,6 +264,8 @@ class Hunt:
             status = self._status()
         print(table(self.coverage, self.ground.claims, self.rounds.lacks))
         print(f"\n{summary(self.coverage, self.seconds, self.times)}")
+        for name, number in self.known.items():
+            print(f"known: {name} in {count(number, 'campaign')}")
         for what, counted in (
             ("left open, also when measured again", self.open),
             ("could not be judged", self.rounds.unjudged),
@@ -263,7 +284,7 @@ class Hunt:
         return status
 
     def _status(self) -> ExitStatus:
-        if any(kind not in self.known for kind in self.times):
+        if self.times:
             return ExitStatus.FAILED
         return ExitStatus.INCONCLUSIVE if self.open or self.rounds.unjudged else ExitStatus.FINE
 
@@ -282,8 +303,6 @@ class Hunt:
             self._take_kept(one)
         for one in before.found:
             self.times[one["kind"]] += 1
-            if one["known"]:
-                self.known[one["kind"]] = one["known"]
         if state := before.state:
             self._take_state(state)
 
@@ -310,6 +329,7 @@ class Hunt:
         coverage.points.update({(name,): number for name, number in state["points"].items()})
         for mine, theirs in (
             (self.times, "times"),
+            (self.known, "known"),
             (self.open, "open"),
             (self.rounds.unjudged, "unjudged"),
             (self.rounds.lacks, "lacks"),

@@ -14,7 +14,7 @@ from batchproof.fixtures.driving.traffic import Traffic, changed, suited
 from batchproof.reference_batcher.config import BatcherConfig
 
 MOST = 400  # campaigns that are kept in memory
-NEW = 0.45  # the share of configurations, and of traffic, that is drawn anew
+NEW = 0.55  # the share of configurations, and of traffic, that is drawn anew
 LATEST = 0.3  # the share of choices that take one of the newest campaigns
 CANDIDATES = 3  # of which the one with the rarest point is taken
 
@@ -29,10 +29,10 @@ class Kept:
 
 
 class Corpus:
-    """What is kept, and what to try next."""
+    """What is kept, and what to try next. longest: how many phases a campaign may have."""
 
-    def __init__(self, claims: Mapping[str, Any], coverage: Coverage) -> None:
-        self._claims, self._coverage = claims, coverage
+    def __init__(self, claims: Mapping[str, Any], coverage: Coverage, longest: int = 8) -> None:
+        self._claims, self._coverage, self._longest = claims, coverage, longest
         self.kept: list[Kept] = []
 
     def keep(self, one: Kept) -> None:
@@ -51,11 +51,11 @@ class Corpus:
     def phases(self, draw: random.Random, config: BatcherConfig, means: Means) -> tuple[Phase, ...]:
         """Return the traffic of the next campaign on a deployment with this configuration."""
         if not self.kept or draw.random() < NEW:
-            return Traffic(draw, config, means).phases(draw.randint(1, 4))
+            return Traffic(draw, config, means).phases(draw.randint(1, min(4, self._longest)))
         mine, other = self._chosen(draw), self._chosen(draw)
         if draw.random() < 0.1:
             return tuple(suited(one, config, means, draw) for one in mine.phases)
-        return changed(draw, mine.phases, other.phases, config, means)
+        return changed(draw, mine.phases, other.phases, config, means)[: self._longest]
 
     def _chosen(self, draw: random.Random) -> Kept:
         if draw.random() < LATEST:

@@ -31,7 +31,7 @@ class Ground:
         self.target = target
         self.claims = dict(target.info.claims)
         self.simulated = target.simulated
-        self._waits = Waits(PATIENCE["normal"])
+        self._waits = Waits(PATIENCE["normal"], shrinking=False)
         self._sentinel = Sentinel()
 
     def __enter__(self) -> Self:
@@ -66,7 +66,6 @@ class Ground:
             waited_ns, rig_waited_ns = waiting.end() if waiting else (0, 0)
         stalls = () if self.simulated else self._sentinel.since(drive.marks["start"] - BEFORE_NS)
         timeline = drive.timeline(config.facts(), stalls, waited_ns, rig_waited_ns)
-        self._waits.heed(timeline)
         if why := self.target.alive():
             raise TargetGone(why)
         return replace(timeline, claims=self.claims)

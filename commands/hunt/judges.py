@@ -13,7 +13,7 @@ from batchproof.fixtures.judging.acceptor import KINDS, Acceptance, Decision, ac
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.checkers import checkers
 from batchproof.fixtures.judging.verdicts import Judgement, Verdict
-from batchproof.targets.claims import unmet
+from batchproof.targets.claims import unmet, value_of
 
 ACCEPTOR = "DB-LAW-009"
 IDLE, IDLE_WITH_POLICY = "DB-LAW-005", "DB-LAW-006"
@@ -25,6 +25,7 @@ LAWS = {  # the laws that are judged besides, and the kind of decision that each
     "DB-LAW-007": "counters",
     "DB-LAW-008": "shape",
 }
+IN_ROWS = "DB-LAW-002"  # counts rows, which may be other than what a batch is limited in
 COMPARISON, BROKEN, DIED = "comparison", "broken", "died"
 MEANINGS = {
     **KINDS,
@@ -85,7 +86,16 @@ def judge(timeline: Timeline, claims: Mapping[str, Any], *, laws: bool = True, o
         troubles += _by_laws(timeline, claims)
     if original is not None and (apart := divergence(original, timeline, exact=True)):
         troubles.append(Trouble(COMPARISON, "", Verdict.FAIL, f"{apart.where}: {apart.other}", apart.one))
-    return Judged(accepted.judged, tuple(troubles))
+    return Judged(accepted.judged, tuple(troubles if _all_heard(timeline) else _of_silence(troubles)))
+
+
+def _all_heard(timeline: Timeline) -> bool:
+    return all(sent.answered_ns is not None for sent in timeline.requests)
+
+
+def _of_silence(troubles: list[Trouble]) -> list[Trouble]:
+    """Return those about requests that got no answer: what else seems wrong may be what the rig did not wait for."""
+    return [one for one in troubles if one.kind in ("reason", COMPARISON)]
 
 
 def _trouble(one: Decision, rule: str) -> Trouble:
@@ -102,7 +112,8 @@ def _idle_rule(timeline: Timeline, claims: Mapping[str, Any]) -> str:
 
 def _by_laws(timeline: Timeline, claims: Mapping[str, Any]) -> Iterator[Trouble]:
     for rule, kind in LAWS.items():
-        if not unmet(claims, rules()[rule].needs):
+        counted = rule != IN_ROWS or value_of(claims, "rows") in (False, "counted")
+        if counted and not unmet(claims, rules()[rule].needs):
             judgement: Judgement = checkers()[rule](timeline)
             if judgement.verdict in DECIDED:
                 yield Trouble(kind, rule, judgement.verdict, judgement.actual, judgement.expected, judgement.about)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,7 +25,8 @@ from batchproof.targets.protocol import TargetError, TargetGone, Unsupported
 from batchproof.targets.verbs import FullDeployment
 from batchproof.targets.virtual import VirtualTarget
 
-MOST_CAMPAIGNS = 8  # on one deployment
+MOST_CAMPAIGNS = 6  # on one deployment
+SLOW_S, MOST_ON_SLOW = 0.5, 16  # a deployment that takes longer is used for more
 PROBE_EVERY = 3  # campaigns after which the short script is judged again
 COMPARED = 0.25  # the share of rounds in simulated time that the reference core repeats
 GATED = 0.15  # the share of rounds, on the host, that are one case whose batches the configuration alone decides
@@ -33,7 +35,16 @@ LAWS_EVERY = 10  # in simulated time, the acceptor sees all that the laws see
 MOST_LACKS = 60  # configurations in a row that cannot be deployed
 MOST_REFUSALS = 3  # deployments in a row that fail
 MOST_DEATHS = 3
+LAST_LINES = 3  # of a dead server's log
 DIFFERS = 3  # times that a difference on the host has to appear
+
+
+LONGEST, LONGEST_SIMULATED = 8, 3  # phases of a campaign: in simulated time, more campaigns are worth more than long ones
+
+
+def longest_of(ground: Ground) -> int:
+    """Return how many phases a campaign may have."""
+    return LONGEST_SIMULATED if ground.simulated else LONGEST
 
 
 class NothingToHunt(Exception):
@@ -98,16 +109,21 @@ class Rounds:
 
     def _round(self, draw: random.Random, more: Callable[[], bool]) -> Iterator[Driven]:
         config = self._corpus.config(draw)
+        began = time.monotonic()
         deployment = self._deployed(config)
-        if deployment is None:
+        if isinstance(deployment, Driven):
+            yield deployment
+        if not isinstance(deployment, FullDeployment):
             return
+        slow = not self._ground.simulated and time.monotonic() - began > SLOW_S
+        most = MOST_ON_SLOW if slow else MOST_CAMPAIGNS
         original = VirtualTarget().deploy(config) if self.compares and draw.random() < COMPARED else None
         beside = FullDeployment(original) if original else None
         means = Means.of(self._ground.claims, deployment, config)
         past: list[Campaign] = []
         age = 0
         try:
-            for turn in range(1, draw.randint(2, MOST_CAMPAIGNS) + 1):
+            for turn in range(1, draw.randint(2, most) + 1):
                 if not more():
                     break
                 campaign = Campaign(config, self._phases(draw, config, means, turn))
@@ -125,7 +141,8 @@ class Rounds:
             return Traffic(draw, config, means).probe()
         return self._corpus.phases(draw, config, means)
 
-    def _deployed(self, config: BatcherConfig) -> FullDeployment | None:
+    def _deployed(self, config: BatcherConfig) -> FullDeployment | Driven | None:
+        """Return the deployment; a campaign that tells of its death if the target died of it; None if it is not possible."""
         self._coverage.deployments += 1
         try:
             deployment = self._ground.deploy(config)
@@ -138,6 +155,9 @@ class Rounds:
             return None
         except TargetError as error:
             self.number += 1
+            if why := self._ground.target.alive():
+                nothing = Campaign(config, ())
+                return Driven(self.number - 1, nothing, (), Means(), None, self._died(why), case=Case(config, ()))
             self._refusals += 1
             if self._refusals >= MOST_REFUSALS or isinstance(error, TargetGone):
                 raise
@@ -186,13 +206,18 @@ class Rounds:
         if not why and not isinstance(error, TargetGone):
             what = f"{type(error).__name__}: {error}"
             return Judged({}, (Trouble(BROKEN, "", Verdict.FAIL, what, "an answer or a refusal"),))
+        return self._died(why or str(error))
+
+    def _died(self, why: str) -> Judged:
+        """Say how the target ended, and start it again, a few times."""
         self._deaths += 1
-        restart = self._ground.target.restart
-        if restart is None or self._deaths >= MOST_DEATHS:
-            self.gone = why or str(error)
+        target = self._ground.target
+        said = target.server_log().strip().splitlines()[-LAST_LINES:]
+        if target.restart is None or self._deaths >= MOST_DEATHS:
+            self.gone = why
         else:
-            restart()
-        return Judged({}, (Trouble(DIED, "", Verdict.FAIL, why or str(error), "it serves on"),))
+            target.restart()
+        return Judged({}, (Trouble(DIED, "", Verdict.FAIL, " / ".join([why, *said]), "it serves on"),))
 
     def _gated(self, draw: random.Random) -> Iterator[Driven]:
         """Drive one case whose batches depend on nothing's speed, and compare it with the reference core."""
@@ -201,7 +226,9 @@ class Rounds:
         if not comparable(case, self._ground.claims):
             return
         deployment = self._deployed(case.config)
-        if deployment is None:
+        if isinstance(deployment, Driven):
+            yield deployment
+        if not isinstance(deployment, FullDeployment):
             return
         means = Means.of(self._ground.claims, deployment, case.config)
         campaign = Campaign(case.config, ())

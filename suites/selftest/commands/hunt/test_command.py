@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import runpy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from batchproof.commands.hunt.ground import Ground
 from batchproof.commands.hunt.judges import Judged, Trouble
 from batchproof.fixtures.driving.case import Case, run_case
 from batchproof.fixtures.judging.acceptor import accept
+from batchproof.fixtures.judging.declarations import KnownDecision, known_decisions
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.reports.formats import hunt
 from batchproof.suites.selftest.command_line import invoke, one_message
@@ -50,8 +52,11 @@ def test_a_correct_batcher_passes(capfd: Capture, tmp_path: Path) -> None:
     assert (file.state["exit_status"], file.state["reason"]) == (0, "")
 
 
-def test_a_counterexample_is_small_and_comes_again(capfd: Capture, tmp_path: Path) -> None:
+def test_a_counterexample_is_small_and_comes_again(
+    capfd: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is printed, and written as a case, a bundle and a program; each of them shows it again."""
+    monkeypatch.setattr(rounds, "COMPARED", 0)
     status, out, _ = hunted(capfd, tmp_path, "--first", target="mutant:queue-one-more", campaigns=2000)
     case = Case.read(tmp_path / "found-limit.json")
     target = VirtualTarget("queue-one-more")
@@ -213,11 +218,26 @@ def test_simulated_time_is_the_references(capfd: Capture) -> None:
     assert (status, "only the reference batcher" in one_message(err)) == (2, True)
 
 
-def test_a_known_issue_does_not_decide(capfd: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is printed as KNOWN, with its link."""
-    issue = command.KnownIssue("DB-LAW-009", "mutant:queue-one-more", "", "why", "docs/findings.md#x")
-    monkeypatch.setattr(command, "known_issues", lambda _: (issue,))
+def test_a_known_decision_does_not_decide(capfd: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named once, counted, and explains what it is known for only: not without the feature that it needs."""
+    known = KnownDecision("limit", "mutant:queue-one-more", "", "why", "docs/findings.md#x", ("queue limit",))
+    monkeypatch.setattr(command, "known_decisions", lambda _: (known,))
     monkeypatch.setattr(rounds, "COMPARED", 0)
-    status, out, _ = hunted(capfd, tmp_path, target="mutant:queue-one-more", campaigns=60)
+    status, out, _ = hunted(capfd, tmp_path, target="mutant:queue-one-more", campaigns=150)
+    monkeypatch.setattr(command, "known_decisions", lambda _: (replace(known, without=("queue limit",)),))
 
-    assert (status, "KNOWN  limit" in out, "docs/findings.md#x" in out) == (0, True, True)
+    assert (status, out.count("KNOWN  limit: why"), "known: limit (docs/findings.md#x) in" in out) == (0, 1, True)
+    assert hunted(capfd, tmp_path, target="mutant:queue-one-more", campaigns=150)[0] == 1
+
+
+def test_the_known_decisions_are_of_kinds_and_features_that_exist() -> None:
+    """A misspelt one would explain nothing, or everything."""
+    from batchproof.commands.hunt.judges import MEANINGS
+    from batchproof.fixtures.driving.features import FEATURES
+
+    names = {one.name for one in FEATURES}
+    table = known_decisions(command.ISSUES)
+
+    assert table
+    assert {one.kind for one in table} <= set(MEANINGS)
+    assert {name for one in table for name in (*one.given, *one.without)} <= names
