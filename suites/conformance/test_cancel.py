@@ -11,6 +11,7 @@ APART = BatcherConfig(max_batch_size=6)  # no other rule meets what hundreds of 
 FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, max_queue_size=AMPLE)
 LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=100 * MS)
+PATIENT = BatcherConfig(max_batch_size=4, max_queue_delay_ns=400 * MS)
 HEARD = 400 * MS  # no server reports that it has heard of a cancellation, and this is far longer than it takes
 
 
@@ -88,3 +89,11 @@ def test_hundreds_leave_nothing(drive, judge):
     left = Send("r0", after_ns=HEARD), *(Send(f"r{i}") for i in range(1, 8))
 
     judge(drive(APART, (*plugged(*sends[0], Queued(64), *rest, *gone[-1]), *left)))
+
+
+@pytest.mark.rule("DB-CANCEL-011")
+def test_next_has_its_own_delay(drive, judge):
+    """When the oldest request is cancelled during its queue delay, the next one leaves when its own delay is over"""
+    waiting = Send("gone"), Send("r0", after_ns=20 * MS), Send("r1", after_ns=180 * MS), Queued(3)
+
+    judge(drive(PATIENT, (*waiting, Cancel("gone"))))

@@ -11,6 +11,7 @@ DELAY = 200 * MS
 WINDOW = 150 * MS
 PATIENT = BatcherConfig(max_batch_size=8, max_queue_delay_ns=2 * DELAY)
 DELAYED = BatcherConfig(max_batch_size=8, max_queue_delay_ns=DELAY)
+FILLING = BatcherConfig(max_batch_size=4, max_queue_delay_ns=DELAY)
 
 
 @pytest.mark.rule("DB-DELAY-001")
@@ -103,3 +104,12 @@ def test_company_does_not_end_it(drive, judge, seed):
 def test_ceiling_after_failure(drive, judge):
     """After a failed batch, too, a lone request is not held longer than the queue delay"""
     judge(drive(DELAYED, (Send("failed", fail=True), Answered(("failed",)), Send("r0"))))
+
+
+@pytest.mark.rule("DB-DELAY-014")
+def test_delay_after_full_and_slow(drive, judge):
+    """After full and slow batches, too, a lone request waits for the queue delay and no longer"""
+    filling = tuple(Send(f"f{i}", after_ns=DELAY // 2 if i == 1 else 0) for i in range(4))
+    slow = (Send("slow", work_ns=3 * DELAY), Answered(("slow",)))
+
+    judge(drive(FILLING, (*filling, Answered(("f0", "f1", "f2", "f3")), Send("r0"), Answered(("r0",)), *slow, Send("r1"))))

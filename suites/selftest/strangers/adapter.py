@@ -1,6 +1,7 @@
 """The strangers' adapters, made with the kit: `batchproof.suites.selftest.strangers.adapter:NAME` is a target.
 
-Three classes for five styles: futures in this process, an event loop in this process, and a server in a process of its own.
+A class for each way to reach a batcher: futures in this process, an event loop in this process, a server in a process of its
+own, and models in processes of their own.
 """
 
 import asyncio
@@ -12,11 +13,14 @@ from typing import Any
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.suites.selftest.strangers import server
 from batchproof.suites.selftest.strangers.condition import ConditionBatcher
+from batchproof.suites.selftest.strangers.deadlines import DeadlineBatcher
 from batchproof.suites.selftest.strangers.errors import QueueFull, Stopped, TooLarge, TooLate
 from batchproof.suites.selftest.strangers.loop import LoopBatcher
+from batchproof.suites.selftest.strangers.pipeline import PipelineBatcher
 from batchproof.suites.selftest.strangers.pool import PoolBatcher
 from batchproof.suites.selftest.strangers.table import STRANGERS, Stranger
-from batchproof.targets import Kind, Request, Response, TargetInfo, Witness, relay
+from batchproof.suites.selftest.strangers.timers import TimerBatcher
+from batchproof.targets import Kind, Request, Response, TargetInfo, Unsupported, Witness, relay
 from batchproof.targets.kit import Counted, Folder, Guarded, HttpClient, cancel, free_port
 
 KINDS = {TooLarge: Kind.INVALID, QueueFull: Kind.FULL, TooLate: Kind.EXPIRED, Stopped: Kind.CLOSED}
@@ -29,6 +33,13 @@ CLAIMS = {
     "collector": {**EVERYBODY, "delay_anchor": "first-dequeue", "max_queue_size": True},
     "pool": {**EVERYBODY, "delay_anchor": "first-dequeue", "close": True, "queue": "each-instance"},
     "server": {**FULL, "crowd": False},
+    "deadlines": {**OLDEST, "rows": True, "priorities": True, "queue_timeout": True, "timeout_override": True,
+                  "cancel": True, "close": True},
+    "ring": {**OLDEST, "crowd": False, "max_queue_size": True, "cancel": True, "close": True},
+    "pipeline": {**EVERYBODY, "rows": True, "delay_anchor": "first-dequeue", "cancel": True, "close": True},
+    "piped": {**OLDEST, "crowd": False, "cancel": True, "close": True},
+    "timers": {**OLDEST, "queue_timeout": True, "max_queue_size": True, "cancel": True, "close": True},
+    "turnstile": {**OLDEST, "max_queue_size": True, "cancel": True, "close": True},
 }
 
 
@@ -55,9 +66,11 @@ class InProcess:
     @staticmethod
     def more(batcher: type[Any], config: BatcherConfig) -> tuple[Any, ...]:
         """Return the settings that not every batcher has."""
-        if issubclass(batcher, ConditionBatcher):
+        if issubclass(batcher, (ConditionBatcher, TimerBatcher)):
             return config.queue_timeout_ns / 1e9, config.max_queue_size
-        return () if issubclass(batcher, (LoopBatcher, PoolBatcher)) else (config.max_queue_size,)
+        if issubclass(batcher, DeadlineBatcher):
+            return (config.queue_timeout_ns / 1e9,)
+        return () if issubclass(batcher, (LoopBatcher, PoolBatcher, PipelineBatcher)) else (config.max_queue_size,)
 
     def call(self, request: Request) -> Future[Any]:
         """Give the request to the batcher."""
@@ -68,14 +81,30 @@ class InProcess:
 
 
 class Cancelling(InProcess):
-    """`condition` wants to be told which request is cancelled."""
+    """`condition`, `deadlines`, `ring` and `turnstile` want to be told which request is cancelled."""
 
     def cancel(self, future: Any) -> None:
         self.batcher.cancel(future.inner)
 
 
+class Urgent(Cancelling):
+    """`deadlines` takes a priority and a timeout with each request."""
+
+    def __init__(self, batcher: type[Any], config: BatcherConfig) -> None:
+        if config.priority_queue_policy:
+            raise Unsupported("priority_queue_policy")
+        self.config = config
+        super().__init__(batcher, config)
+
+    def call(self, request: Request) -> Future[Any]:
+        asked = request.payload
+        timeout_s = asked.timeout_ns / 1e9 if self.config.allow_timeout_override else 0
+        future = self.batcher.submit(request.tensor(), self.config.level(asked.priority), timeout_s)
+        return self.counted.track(request.serial, future)
+
+
 class OnLoop(InProcess):
-    """`loop` queues a request on its loop, and it is counted there."""
+    """`loop` and `timers` queue a request on their loop, and it is counted there."""
 
     def call(self, request: Request) -> Future[Any]:
         return asyncio.run_coroutine_threadsafe(self.handle(request.tensor()), self.batcher.loop)
@@ -83,6 +112,22 @@ class OnLoop(InProcess):
     async def handle(self, tensor: Any) -> Any:
         with self.counted.waiting(tensor):
             return await self.batcher.infer(tensor)
+
+
+class Piped(Cancelling):
+    """`piped`, whose models are processes."""
+
+    def __init__(self, batcher: type[Any], config: BatcherConfig) -> None:
+        folder = Folder()
+        self.counted, self.folder = Counted(folder.path), folder
+        self.batcher = batcher(folder.path, config.instances, config.max_batch_size, config.max_queue_delay_ns / 1e9)
+        self.log, self.release, self.queued, self.close = folder.log, folder.release, folder.queued, self.batcher.close
+        self.process_group = self.batcher.group
+
+    def finish(self) -> None:
+        self.batcher.end()
+        self.counted.close()
+        self.folder.remove()
 
 
 class Served:
@@ -116,7 +161,11 @@ class Served:
         self.folder.remove()
 
 
-DEPLOYED = {"condition": Cancelling, "loop": OnLoop, "collector": InProcess, "pool": InProcess, "server": Served}
+DEPLOYED = {
+    "condition": Cancelling, "loop": OnLoop, "collector": InProcess, "pool": InProcess, "server": Served,
+    "deadlines": Urgent, "ring": Cancelling, "pipeline": InProcess, "piped": Piped, "timers": OnLoop,
+    "turnstile": Cancelling,
+}
 
 
 class StrangerTarget:

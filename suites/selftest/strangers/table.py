@@ -1,33 +1,14 @@
-"""Every stranger: its fault, and the tracker that this was taken from. The words were written before any verdict."""
+"""Every stranger of the first series: its fault, and the tracker that this was taken from; and all there are, by name.
 
-from dataclasses import dataclass
+The words were written before any verdict. The second series is in `histories.py`.
+"""
+
 from typing import Any
 
 from batchproof.suites.selftest.strangers import collector, condition, loop, pool, scale, server
+from batchproof.suites.selftest.strangers.histories import FORTY, RIGHT_TOO
+from batchproof.suites.selftest.strangers.stranger import GITHUB, Stranger
 
-
-@dataclass(frozen=True)
-class Stranger:
-    """A batcher of one of the styles. cites: a thread in which users or authors of a real project describe this fault.
-
-    breaks: the requirement that it breaks, in words. kills: the rules that say so, and must fail on it. Where it breaks
-    other requirements as well, because nothing is served any more, `also` has the rules that may fail with them.
-    """
-
-    name: str
-    batcher: type[Any]
-    cites: str = ""
-    breaks: str = ""
-    kills: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
-
-    @property
-    def style(self) -> str:
-        """The module of the right batcher that this one is a variation of."""
-        return self.batcher.__mro__[-2].__module__.rpartition(".")[2]
-
-
-GITHUB = "https://github.com/"
 ALSO = {  # what else these break: looked at one by one
     "one-permit-too-many": ("DB-FAIL-002",),  # the batch after the failed one shares its instance
     "ticker": ("DB-LAW-005",),  # a tick that finds the model busy is followed by one that comes too late
@@ -172,4 +153,4 @@ FAULTY = (
     _faulty("futures-kept", server.FuturesKept, "apache/rocketmq-a2a/issues/40",
             "the memory of a batcher does not grow with the requests that it has answered or refused"),
 )
-STRANGERS = {stranger.name: stranger for stranger in (*RIGHT, *FAULTY)}
+STRANGERS = {stranger.name: stranger for stranger in (*RIGHT, *FAULTY, *RIGHT_TOO, *FORTY)}

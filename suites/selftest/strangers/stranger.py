@@ -1,0 +1,27 @@
+"""What is known of a stranger before it is judged."""
+
+from dataclasses import dataclass
+from typing import Any
+
+GITHUB = "https://github.com/"
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """A batcher of one of the styles. cites: a thread in which users or authors of a real project describe this fault.
+
+    breaks: the requirement that it breaks, in words. kills: the rules that say so, and must fail on it. Where it breaks
+    other requirements as well, because nothing is served any more, `also` has the rules that may fail with them.
+    """
+
+    name: str
+    batcher: type[Any]
+    cites: str = ""
+    breaks: str = ""
+    kills: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+    @property
+    def style(self) -> str:
+        """The module of the right batcher that this one is a variation of."""
+        return self.batcher.__mro__[-2].__module__.rpartition(".")[2]
