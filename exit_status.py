@@ -48,7 +48,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "diff": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),
         "rules": _and(),
         "lint": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
-        "explain": _and(ExitStatus.FAILED),
+        "explain": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "mutants": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "report": _and(ExitStatus.FAILED, ExitStatus.NOTHING, ExitStatus.INCONCLUSIVE),
         "matrix": _and(),

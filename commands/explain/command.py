@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +10,7 @@ from batchproof.commands.explain.plain import explain as in_words
 from batchproof.commands.explain.surprises import surprises
 from batchproof.commands.lint.files import Source, sources
 from batchproof.commands.lint.formats import visible
+from batchproof.commands.lint.output import written
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.checkers.config import HAZARDOUS, INERT, INVALID, Problem, judge
@@ -30,8 +29,10 @@ HEADINGS = {
 
 def explain(names: Sequence[str], *, as_json: bool = False) -> ExitStatus:
     """Explain each file. FAILED if the server would refuse one, MISUSE if one cannot be read; the others are explained."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    return written(lambda: _explain(names, as_json=as_json))
+
+
+def _explain(names: Sequence[str], *, as_json: bool) -> ExitStatus:
     status, documents = ExitStatus.FINE, []
     for source in sources(names):
         if source.why:

@@ -49,7 +49,9 @@ def sources(names: Sequence[str], release: tuple[int, int] | None = None) -> Ite
 def _paths(name: str) -> Iterator[str | Source]:
     if name == STDIN:
         yield name
-    elif Path(name).is_dir():
+    elif not name:
+        yield Source(name, why="this name is empty")
+    elif os.path.isdir(name):  # noqa: PTH112 - pathlib's raises where a folder above it must not be read
         yield from _in_folder(name)
     elif has_magic(name) and not os.path.lexists(name):
         found = sorted(path for path in glob(name, recursive=True) if not Path(path).is_dir())  # noqa: PTH207 - as in a shell
@@ -62,18 +64,22 @@ def _paths(name: str) -> Iterator[str | Source]:
 
 def _in_folder(name: str) -> Iterator[str | Source]:
     """Yield the configurations in a folder and below it, in order; links to folders are not followed."""
-    found = []
-    for folder, below, files in os.walk(name):
+    found: list[str] = []
+    closed: list[OSError] = []
+    for folder, below, files in os.walk(name, onerror=closed.append):
         below[:] = sorted(one for one in below if one != ".git")
         special = Path(folder).name == "configs"  # Triton reads configs/NAME.pbtxt when it is told to
         chosen = (one for one in files if special or any(fnmatchcase(one, pattern) for pattern in IN_FOLDER))
         found += [os.path.normpath(Path(folder, one)) for one in sorted(chosen) if one.endswith(".pbtxt")]
     yield from found
-    if not found:
+    yield from (Source(str(error.filename), why=error.strerror or str(error)) for error in closed)
+    if not (found or closed):
         yield Source(name, why="there is no config.pbtxt in this folder")
 
 
 def _read(path: str, release: tuple[int, int] | None) -> Source:
+    if path == STDIN and sys.stdin is None:
+        return Source("<stdin>", why="standard input is closed")
     try:
         data = sys.stdin.buffer.read(LARGEST + 1) if path == STDIN else _read_plain(path)
     except _NotPlainError as error:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,14 @@ def test_every_folder_is_listed() -> None:
 
     assert sorted(settings["packages"]) == sorted(f"batchproof.{folder}".rstrip(".") for folder in folders)
     assert settings["package-dir"] == {"batchproof": "."}
+
+
+def test_the_oldest_versions_are_tried() -> None:
+    """The environment `oldest` installs the lower bound of each dependency, exactly."""
+    bounds = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    settings = ConfigParser()
+    settings.read(ROOT / "tox.ini", encoding="utf-8")
+
+    tried = settings["testenv:oldest"]["deps"].strip().splitlines()
+
+    assert [one.replace('"', "'") for one in tried] == [bound.replace(">=", "==") for bound in bounds]
