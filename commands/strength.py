@@ -28,7 +28,7 @@ from batchproof.reference_batcher.mutants import mutants
 from batchproof.targets.virtual import VirtualTarget
 
 EXPLAINED = "DB-LAW-009"  # the acceptor, which `not_accepted` asks: it needs the claims
-SCHEDULES, CAMPAIGNS = 400, 4000
+SCHEDULES, CAMPAIGNS = 400, 1000
 FEW = 4  # with fewer mutants, starting processes takes longer than it saves
 
 

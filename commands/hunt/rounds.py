@@ -27,6 +27,7 @@ from batchproof.targets.virtual import VirtualTarget
 
 MOST_CAMPAIGNS = 6  # on one deployment
 SLOW_S, MOST_ON_SLOW = 0.5, 16  # a deployment that takes longer is used for more
+LONG, MOST_IN_LONG = 0.06, 40  # the share of deployments that live long
 PROBE_EVERY = 3  # campaigns after which the short script is judged again
 COMPARED = 0.25  # the share of rounds in simulated time that the reference core repeats
 GATED = 0.15  # the share of rounds, on the host, that are one case whose batches the configuration alone decides
@@ -117,13 +118,14 @@ class Rounds:
             return
         slow = not self._ground.simulated and time.monotonic() - began > SLOW_S
         most = MOST_ON_SLOW if slow else MOST_CAMPAIGNS
+        turns = MOST_IN_LONG if draw.random() < LONG else draw.randint(2, most)
         original = VirtualTarget().deploy(config) if self.compares and draw.random() < COMPARED else None
         beside = FullDeployment(original) if original else None
         means = Means.of(self._ground.claims, deployment, config)
         past: list[Campaign] = []
         age = 0
         try:
-            for turn in range(1, draw.randint(2, most) + 1):
+            for turn in range(1, turns + 1):
                 if not more():
                     break
                 campaign = Campaign(config, self._phases(draw, config, means, turn))

@@ -1,0 +1,58 @@
+"""The judges of a hunt: what each is asked about, and what follows from something else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from batchproof.commands.hunt.judges import COMPARISON, Judged, Trouble, judge
+from batchproof.fixtures.judging.verdicts import Verdict
+from batchproof.suites.selftest.timelines import Run, happened, lost, request
+from batchproof.targets.witness_model import REFERENCE_CLAIMS
+
+LARGE = happened(request("r0", rows=3), request("r1", rows=3), runs=(Run("r0 r1", 1, 5),))
+
+
+def kinds(judged: Judged) -> dict[str, str]:
+    """Return which rule each kind of trouble breaks."""
+    return {one.kind: one.rule for one in judged.troubles}
+
+
+def test_rows_matter_where_they_are_counted() -> None:
+    """A batch of six rows in two requests is too large for one stack and right for another."""
+    assert kinds(judge(LARGE, REFERENCE_CLAIMS))["size"] in ("DB-LAW-002", "DB-LAW-009")
+    assert "size" not in kinds(judge(LARGE, {**REFERENCE_CLAIMS, "rows": "requests"}))
+
+
+def test_silence_explains_the_rest() -> None:
+    """The log may lack what the rig did not wait for, so only the missing answer is told."""
+    silent = happened(lost("r0"), request("r1"), request("r2"), runs=(Run("r1", 1, 5),))
+
+    assert kinds(judge(silent, REFERENCE_CLAIMS)).keys() == {"reason"}
+    assert {one.names for one in judge(silent, REFERENCE_CLAIMS).troubles if one.names} == {("r0",)}
+
+
+def test_what_nobody_can_see_is_left_to_the_laws() -> None:
+    """Without a log of the executions there is no acceptor, and the answers are judged all the same."""
+    blind = replace(happened(request("r0", echoed=False)), complete=False)
+
+    assert kinds(judge(blind, REFERENCE_CLAIMS)) == {"answer": "DB-LAW-003"}
+    assert judge(blind, REFERENCE_CLAIMS).judged == {}
+
+
+def test_an_instance_that_is_free_is_judged_on_the_host_by_the_law_that_is_claimed() -> None:
+    """Half a second beside a free instance breaks the law with or without a queue policy, if either is claimed."""
+    late = happened(request("r0", back=700), runs=(Run("r0", 600, 650),))
+    policy = happened(request("r0", back=700), runs=(Run("r0", 600, 650),), config={"max_queue_size": 4})
+
+    assert kinds(judge(late, REFERENCE_CLAIMS)) == {"idle": "DB-LAW-005"}
+    assert kinds(judge(policy, REFERENCE_CLAIMS)) == {"idle": "DB-LAW-006"}
+    assert kinds(judge(late, {"delay": True, "delay_anchor": "loop-entry"})) == {}
+
+
+def test_a_difference_that_is_explained_is_not_another_finding() -> None:
+    """One trouble of each kind, the worst first."""
+    differs = Trouble(COMPARISON, "", Verdict.FAIL, "a", "b")
+    late, sure = (Trouble("idle", "", verdict, "late", "") for verdict in (Verdict.INCONCLUSIVE, Verdict.FAIL))
+
+    assert Judged({}, (late, differs, sure)).worst() == (sure,)
+    assert Judged({}, (differs,)).worst() == (differs,)
