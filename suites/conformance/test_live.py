@@ -93,3 +93,12 @@ def test_no_more_than_instances(drive, judge):
     later = (Send(f"later{i}", after_ns=25 * MS, work_ns=60 * MS) for i in range(8))
 
     judge(drive(FOUR, (*burst(12, work_ns=60 * MS), *later)))
+
+
+@pytest.mark.rule("DB-LIVE-010")
+def test_close_settles_what_did_not_fit(drive, judge):
+    """Closing the model answers or refuses a request that did not fit into the batch before it"""
+    line = in_line(Send("r0", rows=3, hold="second"), Send("r1", rows=3), Send("r2", rows=3))
+    plug = Send("plug", hold="gate"), Entered("plug")
+
+    judge(drive(FOUR, (*plug, *line, Release("gate"), Entered("r0"), Close(), Release("second"))))

@@ -67,7 +67,8 @@ FORTY = (
             "a full batch leaves at once, and no instance rests while requests wait that are due", "DB-DELAY-003"),
     # A pipeline
     _faulty("carry-lost-at-close", pipeline.CarryLostAtClose, "AztecProtocol/aztec-packages/pull/22296",
-            "every request that was accepted is answered or refused when the batcher is closed, whatever sizes they have"),
+            "every request that was accepted is answered or refused when the batcher is closed, whatever sizes they have",
+            "DB-LIVE-010"),
     _faulty("carry-waits", pipeline.CarryWaits, "highlight/highlight/pull/7326",
             "a request is served when its delay is over, also one that did not fit into the batch before"),
     _faulty("carry-to-the-back", pipeline.CarryToTheBack, "akira/exq/pull/424",
