@@ -185,9 +185,16 @@ class Hunt:
                 self.open[trouble.kind] += 1
             if verdict is not Verdict.FAIL:
                 return
-        self.times[trouble.kind] += 1
-        if self.times[trouble.kind] == 1:
-            print(self._written(investigated(self.ground, one, trouble, self.seconds)), flush=True)
+        if self.times[trouble.kind]:
+            self.times[trouble.kind] += 1
+            return
+        found = investigated(self.ground, one, trouble, self.seconds)
+        if not self.ground.simulated and found.by_the_host:
+            self.open[trouble.kind] += 1
+            _say(f"left open: {trouble.kind}: {line(trouble.happened)}, in none of {found.replays} replays")
+            return
+        self.times[trouble.kind] = 1
+        print(self._written(found), flush=True)
 
     def _explained(self, one: Driven, trouble: Trouble) -> KnownDecision | None:
         """Return the known decision that explains a trouble with this configuration."""

@@ -20,6 +20,7 @@ from batchproof.targets.protocol import TargetError, Unsupported
 from batchproof.targets.virtual import VirtualTarget
 
 Shown = tuple[Trouble, Timeline | None]
+TIMED = frozenset({"idle", "expiry", "cancel"})  # a duration decides these
 REPLAYS = 3
 TRIES = 400  # at making it smaller
 SHRINK_S = 25.0  # on the host; in simulated time, the tries end first
@@ -42,6 +43,11 @@ class Found:
     replays: int
     history: bool
     rule: str
+
+    @property
+    def by_the_host(self) -> bool:
+        """Whether a busy host may explain it: a duration was too long once, and in no replay."""
+        return self.trouble.kind in TIMED and self.replays > 0 and not self.reproduced
 
 
 def measured_again(ground: Ground, one: Driven, kind: str) -> Verdict:

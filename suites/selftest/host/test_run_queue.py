@@ -12,6 +12,7 @@ import pytest
 from batchproof.host import run_queue
 from batchproof.host.clock import HOST_CLOCK
 from batchproof.host.run_queue import Waiting, _members, longest_wait_ns, own_waits, waits
+from batchproof.stats import gates
 
 
 def test_workers_in_sessions_of_their_own_belong_to_the_group() -> None:
@@ -71,8 +72,19 @@ def test_a_thread_that_ends_meanwhile_counts(monkeypatch: pytest.MonkeyPatch, tm
     (of_a_request / "schedstat").unlink()
     of_a_request.rmdir()
 
-    assert (seen, watch.end()) == (True, (300, 0))
+    assert (seen, watch.end()) == (True, (300, (300 + 20) // 3))
     assert longest_wait_ns({"7": 5}, waits(7)) == 20
+
+
+def test_a_request_that_passes_many_threads_may_wait_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six that have waited for 100 ns each explain 600 ns of lateness, and a seventh explains nothing more."""
+    watch = Waiting(0, own=False)
+    watch._before = {"7": 5}, {}
+    watch._seen = {"7": 105, "8": 100, "9": 100, "10": 3}, {"1": 100, "2": 100, "3": 100, "4": 100}
+    monkeypatch.setattr(watch, "_note", lambda _known: None)
+
+    assert watch.end() == (100, 200)
+    assert run_queue.STALLS == gates.STALLS
 
 
 def test_the_thread_that_watches_does_not_count() -> None:

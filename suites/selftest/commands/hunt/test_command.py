@@ -17,6 +17,7 @@ from batchproof.fixtures.driving.case import Case, run_case
 from batchproof.fixtures.judging.acceptor import accept
 from batchproof.fixtures.judging.declarations import KnownDecision, known_decisions
 from batchproof.fixtures.judging.verdicts import Verdict
+from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.reports.formats import hunt
 from batchproof.suites.selftest.command_line import invoke, one_message
 from batchproof.targets.protocol import TargetError
@@ -241,3 +242,17 @@ def test_the_known_decisions_are_of_kinds_and_features_that_exist() -> None:
     assert table
     assert {one.kind for one in table} <= set(MEANINGS)
     assert {name for one in table for name in (*one.given, *one.without)} <= names
+
+
+@pytest.mark.parametrize(
+    ("kind", "reproduced", "replays", "stays_open"),
+    [("idle", 0, 3, True), ("idle", 1, 3, False), ("order", 0, 3, False), ("idle", 0, 0, False)],
+)
+def test_a_duration_that_never_comes_again_stays_open(kind: str, reproduced: int, replays: int, stays_open: bool) -> None:
+    """Once too long and in none of three replays may be the host; what no duration decides counts all the same."""
+    trouble = Trouble(kind, "", Verdict.FAIL, "it happened", "nothing")
+    case = Case(BatcherConfig(max_batch_size=4), ())
+
+    seen = found.Found(trouble, 1, 0.1, case, None, reproduced, replays, False, "")
+
+    assert seen.by_the_host is stays_open
