@@ -37,7 +37,7 @@ def test_full_batch_leaves_at_once(drive, judge):
 @pytest.mark.rule("DB-DELAY-004")
 def test_waiting_for_an_instance_counts(drive, judge):
     """Time spent waiting for a busy instance counts towards the queue delay"""
-    judge(drive(DELAYED, (Send("plug", work_ns=2 * DELAY), Entered("plug"), Send("r0"))))
+    judge(drive(FILLING, (Send("plug", work_ns=2 * DELAY), Entered("plug"), *burst(6))))
 
 
 @pytest.mark.rule("DB-DELAY-005")
@@ -113,3 +113,9 @@ def test_delay_after_full_and_slow(drive, judge):
     slow = (Send("slow", work_ns=3 * DELAY), Answered(("slow",)))
 
     judge(drive(FILLING, (*filling, Answered(("f0", "f1", "f2", "f3")), Send("r0"), Answered(("r0",)), *slow, Send("r1"))))
+
+
+@pytest.mark.rule("DB-DELAY-015")
+def test_misfit_needs_no_newcomer(drive, judge):
+    """A request that did not fit into a batch leaves when its own queue delay is over, although no other one comes"""
+    judge(drive(FILLING, (Send("r0", rows=3), Send("r1", rows=2, after_ns=20 * MS))))
