@@ -8,6 +8,7 @@ from batchproof.reference_batcher import BatcherConfig
 
 FOUR = BatcherConfig(max_batch_size=4)
 APART = BatcherConfig(max_batch_size=6)  # no other rule meets what hundreds of cancellations leave behind
+LEFT = BatcherConfig(max_batch_size=7)  # nor what is in the model when nobody wants it any more
 FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, max_queue_size=AMPLE)
 LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=100 * MS)
@@ -97,3 +98,11 @@ def test_next_has_its_own_delay(drive, judge):
     waiting = Send("gone"), Send("r0", after_ns=20 * MS), Send("r1", after_ns=180 * MS), Queued(3)
 
     judge(drive(PATIENT, (*waiting, Cancel("gone"))))
+
+
+@pytest.mark.rule("DB-CANCEL-012")
+def test_next_gets_its_own(drive, judge):
+    """When all requests of a batch are cancelled in the model, the next ones get their own results"""
+    gone = Send("gone", hold="work"), Entered("gone"), Cancel("gone")
+
+    judge(drive(LEFT, (*gone, Send("r0", after_ns=HEARD), Send("r1", after_ns=50 * MS), Release("work"))))

@@ -2,11 +2,24 @@
 
 import pytest
 
-from batchproof.fixtures.driving.script import MS, Answered, Entered, Queued, Release, Script, Send, burst, in_line, plugged
+from batchproof.fixtures.driving.script import (
+    MS,
+    Answered,
+    Cancel,
+    Entered,
+    Queued,
+    Release,
+    Script,
+    Send,
+    burst,
+    in_line,
+    plugged,
+)
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.reference_batcher.config import DELAY, REJECT, QueuePolicy
 
 LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
+APART = BatcherConfig(max_batch_size=5, max_queue_size=3)  # no other rule meets what its cancellations leave behind
 ROOMY = BatcherConfig(max_batch_size=4, max_queue_size=64)
 EXPIRING = BatcherConfig(max_batch_size=4, max_queue_size=3, queue_timeout_ns=600 * MS)
 LEVELS = BatcherConfig(max_batch_size=4, max_queue_size=2, priority_levels=2, default_priority_level=2)
@@ -97,3 +110,14 @@ def test_expired_leaves_its_place(drive, judge):
     again = Send("next", hold="next"), Entered("next"), *in_line(*(Send(f"again{i}") for i in range(3))), Release("next")
 
     judge(drive(EXPIRING, (*expired, *again)))
+
+
+@pytest.mark.rule("DB-LIMIT-011")
+def test_cancelled_in_model_changes_nothing(drive, judge):
+    """After requests were cancelled in the model, exactly as many wait as max_queue_size allows"""
+    gone = [(Send(f"gone{i}", hold=f"gone{i}"), Entered(f"gone{i}"), Cancel(f"gone{i}")) for i in range(2)]
+    seen = [(Send(f"seen{i}", after_ns=400 * MS), Release(f"gone{i}"), Answered((f"seen{i}",))) for i in range(2)]
+    line = in_line(*(Send(f"r{i}") for i in range(3)))
+    beyond = Send("r3"), Send("r4"), Answered(("r3", "r4"))
+
+    judge(drive(APART, (*gone[0], *seen[0], *gone[1], *seen[1], *plugged(*line, *beyond))))

@@ -2,7 +2,19 @@
 
 import pytest
 
-from batchproof.fixtures.driving.script import MS, Answered, Entered, Queued, Release, Script, Send, burst, gated, in_line
+from batchproof.fixtures.driving.script import (
+    MS,
+    Answered,
+    Cancel,
+    Entered,
+    Queued,
+    Release,
+    Script,
+    Send,
+    burst,
+    gated,
+    in_line,
+)
 from batchproof.fixtures.judging.checkers.scale import too_slow
 from batchproof.reference_batcher import BatcherConfig
 
@@ -10,6 +22,7 @@ EIGHT = BatcherConfig(max_batch_size=8)
 APART = BatcherConfig(max_batch_size=12)  # no other rule meets what a thousand requests leave behind
 SIXTEEN = BatcherConfig(max_batch_size=16)
 THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
+THREE_APART = BatcherConfig(max_batch_size=5, instances=3)  # no other rule meets what its cancellations leave behind
 WITH_TIMEOUT = BatcherConfig(max_batch_size=4, instances=3, queue_timeout_ns=200 * MS)
 WIDE = BatcherConfig(max_batch_size=128)
 DEEP = gated(*(Send(f"r{i}") for i in range(48)))
@@ -100,3 +113,12 @@ def test_two_thousand_at_once(drive, judge):
     answered = (Answered(tuple(names[first : first + 100])) for first in range(0, 2000, 100))  # slow is not wrong
 
     judge(drive(WIDE, (*gated(*map(Send, names), in_order=False), *answered)))
+
+
+@pytest.mark.rule("DB-SCALE-010")
+def test_instances_after_cancellations(drive, judge):
+    """When requests are cancelled in the model, too, exactly as many batches run at once as there are instances"""
+    gone = tuple(Cancel(f"c{i}") for i in range(3))
+    seen = Send("seen0", after_ns=400 * MS, work_ns=20 * MS), Send("seen1", after_ns=50 * MS, work_ns=20 * MS)
+
+    judge(drive(THREE_APART, (*held("c"), *gone, *seen, *let_go("c"), Answered(("seen0", "seen1")), *fills_all())))
