@@ -5,7 +5,21 @@ from dataclasses import replace
 
 import pytest
 
-from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Queued, Release, Script, Send, arrivals, gated
+from batchproof.fixtures.driving.script import (
+    HOUR,
+    MS,
+    Answered,
+    Cancel,
+    Entered,
+    Queued,
+    Release,
+    Script,
+    Send,
+    arrivals,
+    gated,
+    in_line,
+    plugged,
+)
 from batchproof.reference_batcher import BatcherConfig
 
 LEVELS = BatcherConfig(max_batch_size=4, priority_levels=3, default_priority_level=2)
@@ -89,3 +103,13 @@ def test_strictly_urgent_first(drive, judge):
         steps += [Release(f"gate{turn}"), Entered(f"r{4 * turn}")]
 
     judge(drive(LEVELS, (*steps, Release("gate3"))))
+
+
+@pytest.mark.rule("DB-PRIO-010")
+def test_order_without_the_cancelled(drive, judge):
+    """When queued requests are cancelled, the others keep the order of their levels and of their arrival"""
+    levels = 1, 2, 1, 2, 2, 3, 1, 2, 3, 2, 3, 3, 3, 1, 1, 2  # in a heap, the last one belongs above the place of r4
+    line = in_line(*(Send(f"r{i}", priority=level) for i, level in enumerate(levels)))
+    later = Send("later", priority=3, after_ns=400 * MS)  # far longer than it takes to hear of a cancellation
+
+    judge(drive(LEVELS, plugged(*line, Cancel("r2"), Cancel("r4"), later)))

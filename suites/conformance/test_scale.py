@@ -24,6 +24,7 @@ SIXTEEN = BatcherConfig(max_batch_size=16)
 THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
 THREE_APART = BatcherConfig(max_batch_size=5, instances=3)  # no other rule meets what its cancellations leave behind
 WITH_TIMEOUT = BatcherConfig(max_batch_size=4, instances=3, queue_timeout_ns=200 * MS)
+LATE = BatcherConfig(max_batch_size=20)  # no other rule sends it a request, so that the 256th is in the backlog
 WIDE = BatcherConfig(max_batch_size=128)
 DEEP = gated(*(Send(f"r{i}") for i in range(48)))
 
@@ -43,6 +44,12 @@ def fills_all() -> Script:
     return (*held("q"), *(Send(f"more{i}", after_ns=20 * MS) for i in range(2)), Queued(2), *let_go("q"))
 
 
+def rounds(name: str, count: int, **request: int) -> Script:
+    """So many requests, 32 at once, each time when those before are answered."""
+    sends = [[Send(f"{name}{i}", **request) for i in range(first, first + 32)] for first in range(0, count, 32)]
+    return tuple(step for some in sends for step in (*some, Answered(tuple(send.name for send in some))))
+
+
 def one_by_one(count: int) -> Script:
     """Lone requests, each sent when the one before it is answered."""
     return tuple(step for i in range(count) for step in (Send(f"r{i}"), Answered((f"r{i}",))))
@@ -57,15 +64,13 @@ def test_deep_backlog_fills_batches(drive, judge):
 @pytest.mark.rule("DB-SCALE-002")
 def test_deep_backlog_keeps_its_order(drive, judge):
     """In a deep backlog, too, requests enter batches in the order in which they were queued"""
-    judge(drive(SIXTEEN, DEEP))
+    judge(drive(LATE, (*rounds("early", 224, work_ns=1 * MS), *DEEP)))
 
 
 @pytest.mark.rule("DB-SCALE-003")
 def test_hundreds_are_answered(drive, judge):
     """After hundreds of requests, every request is still answered"""
-    rounds = [[Send(f"r{i}") for i in range(first, first + 32)] for first in range(0, 576, 32)]
-
-    judge(drive(SIXTEEN, tuple(step for sends in rounds for step in (*sends, Answered(tuple(send.name for send in sends))))))
+    judge(drive(SIXTEEN, rounds("r", 576)))
 
 
 @pytest.mark.rule("DB-SCALE-004")
