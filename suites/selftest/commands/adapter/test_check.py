@@ -67,7 +67,7 @@ WRONG = {
     "IgnoresTimeout": ("timeout", "it was answered"),
     "IgnoresSize": ("batches", "a backlog of 8 leaves in [8], with max_batch_size 4"),
     "IgnoresOne": ("smallest batch", "with max_batch_size = 1 a backlog leaves in [2, 2, 2, 2]"),
-    "IgnoresInstances": ("instances", "only one of 4 held requests is in the model"),
+    "IgnoresInstances": ("instances", "only one of 12 held requests is in the model"),
     "OneNumber": ("instances", "two executions at once call themselves instance 0"),
     "IgnoresDelay": ("delay", "a delay of 150 ms changes nothing"),
     "ReturnsTooEarly": ("ready", "the first request after `deploy` waits"),
