@@ -335,8 +335,9 @@ class Examination:
         probe, usable = self._deploy(instances=2), self.facts.usable
         if isinstance(probe, Probe):
             self._try(
-                "instances", "instances", probe, lambda one: experiments.instances(one, usable=usable), judge, "instances"
-            )
+                "instances", "instances", probe,
+                lambda one: experiments.instances(one, usable=usable, claimed=self.claims("instances")), judge, "instances",
+            )  # fmt: skip
             self._end(probe)
         elif probe:
             self._note("instances", parallel.Instances(unsupported=probe), judge)

@@ -22,7 +22,7 @@ FIRST_WORK_NS = 100 * MS
 TRIES = 3  # before `submit` is said to wait for the answer: a stalled host, or the first connection, looks like it
 BEHIND = 8
 WATCHED = 3  # of the requests behind the plug: `queued` is read after each
-PLUGS = 12  # where a kernel or a proxy deals out requests at random, a few may all go to one of two workers
+FEW, MANY = 4, 12  # where a kernel or a proxy deals out requests at random, a few may all go to one of two workers
 CLOSE_NS = 10_000_000_000
 STOPS_NS = 3_000_000_000  # what a server may take to end after `close` has returned
 
@@ -255,13 +255,14 @@ def delayed(probe: Probe, delay_ns: int, *, usable: bool) -> Delayed:
     return Delayed(delay_ns, found.lone_ns, 0, forming, left, any(len(batch) > 1 for batch in together))
 
 
-def instances(probe: Probe, *, usable: bool) -> Instances:
+def instances(probe: Probe, *, usable: bool, claimed: bool) -> Instances:
     """Hold two instances at once, then see whether a free one serves what comes while the other is held."""
     if not usable:
         return Instances()
+    most = MANY if claimed else FEW
     plugs = [held(probe, "plug0")]
-    for number in range(1, PLUGS):
-        plugs.append(held(probe, f"plug{number}", SOON_NS if number == PLUGS - 1 else SOON_NS // 4))
+    for number in range(1, most):
+        plugs.append(held(probe, f"plug{number}", SOON_NS if number == most - 1 else SOON_NS // 4))
         if sum(probe.entered(plug) for plug, _ in plugs) > 1:
             break
     inside = [(plug, gate) for plug, gate in plugs if probe.entered(plug)]
