@@ -155,10 +155,8 @@ class _Session:
         self.calibrate: Calibrate = cache(partial(calibrated, self.bench))  # each work once, when it is first asked for
         self.words: list[str] = []
         self.verb = (command or options.command()).split()[1]
-        info = target.info
         record.writer.header(
-            target={"name": info.name, "version": info.version, "reached": info.reached, "contact": info.contact,
-                    "sight": info.sight, "claims": dict(info.claims)},
+            target=target.info.facts(),
             measurements=[one.name for one in chosen],
             works=[work.name for work in works],
             quick=options.quick,

@@ -118,6 +118,10 @@ class TargetInfo:
         """The target lives in simulated time."""
         return self.sight == "virtual"
 
+    def facts(self) -> dict[str, Any]:
+        """Return what a report says about the target, as JSON data."""
+        return {**vars(self), "claims": dict(self.claims)}
+
 
 @runtime_checkable
 class Deployment(Protocol):

@@ -18,7 +18,7 @@ from typing import Any
 
 from batchproof.commands.hunt.corpus import Corpus, Kept
 from batchproof.commands.hunt.found import Found, investigated, measured_again, program
-from batchproof.commands.hunt.ground import Ground, facts
+from batchproof.commands.hunt.ground import Ground
 from batchproof.commands.hunt.judges import MEANINGS, Trouble
 from batchproof.commands.hunt.reached import Coverage
 from batchproof.commands.hunt.rounds import Driven, NothingToHunt, Rounds, longest_of
@@ -126,7 +126,7 @@ class Hunt:
             self._take_up(self.before)
         self.writer = hunt.HuntWriter(self.folder, more=self.before is not None)
         if self.before is None:
-            self.writer.header(facts(self.ground.target), self.options.seed)
+            self.writer.header(self.ground.target.info.facts(), self.options.seed)
 
     def run(self) -> ExitStatus:
         """Hunt until the time is over; print and write what was found, whatever ends it."""
@@ -248,7 +248,7 @@ class Hunt:
         content = bundle.Bundle(
             rule=found.rule,
             **kinds.to_json(found.timeline),
-            target=facts(self.ground.target),
+            target=self.ground.target.info.facts(),
             seed=self.options.seed,
             config=found.case.config.facts(),
             judgement={"verdict": "FAIL", "expected": trouble.allowed, "actual": trouble.happened},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from batchproof.fixtures.driving.case import Case
 from batchproof.fixtures.driving.driver import Drive
@@ -15,7 +15,7 @@ from batchproof.host.sentinel import Sentinel
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.targets.deadlines import within
 from batchproof.targets.lifecycle import close, finish
-from batchproof.targets.protocol import Kind, TargetGone
+from batchproof.targets.protocol import TargetGone
 from batchproof.targets.verbs import FullDeployment, FullTarget
 
 if TYPE_CHECKING:
@@ -83,22 +83,3 @@ class Ground:
         if self.simulated:
             return  # nothing of it is left
         finish(deployment)
-
-
-def doubtful(timeline: Timeline) -> bool:
-    """Return whether nobody knows if the deployment still works."""
-    unanswered = any(sent.answered_ns is None or sent.kind == Kind.LOST.value for sent in timeline.requests)
-    return unanswered or bool(timeline.problems)
-
-
-def facts(target: FullTarget) -> dict[str, Any]:
-    """Return what a file says about the target."""
-    info = target.info
-    return {
-        "name": info.name,
-        "version": info.version,
-        "reached": info.reached,
-        "contact": info.contact,
-        "sight": info.sight,
-        "claims": dict(info.claims),
-    }

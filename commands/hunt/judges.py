@@ -73,15 +73,12 @@ def judge(timeline: Timeline, claims: Mapping[str, Any], *, laws: bool = True, o
     original: what the reference core did with the same in simulated time.
     """
     accepted = Acceptance({}, ())
-    simulated = all(sent.accepted_ns == sent.sent_ns for sent in timeline.requests)
     troubles: list[Trouble] = []
     if timeline.complete and timeline.same_clock:
-        accepted = accept(timeline, claims)
-        troubles += [_trouble(one, ACCEPTOR) for one in (*accepted.wrong, *accepted.open)]
-        if not simulated and (rule := _idle_rule(timeline, claims)):
-            bounded = accept(timeline, claims, durations=True)
-            troubles += [_trouble(one, rule) for one in (*bounded.wrong, *bounded.open) if one.kind == "idle"]
-            accepted = Acceptance({**accepted.judged, "idle": bounded.judged.get("idle", 0)}, accepted.wrong, accepted.open)
+        idle = "" if timeline.simulated else _idle_rule(timeline, claims)
+        accepted = accept(timeline, claims, idle=bool(idle))
+        for one in (*accepted.wrong, *accepted.open):
+            troubles.append(_trouble(one, idle if idle and one.kind == "idle" else ACCEPTOR))
     if laws or not accepted.judged:
         troubles += _by_laws(timeline, claims)
     if original is not None and (apart := divergence(original, timeline, exact=True)):

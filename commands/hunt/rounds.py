@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from batchproof.commands.diff import divergence
 from batchproof.commands.hunt.corpus import Corpus, Kept
-from batchproof.commands.hunt.ground import Ground, doubtful
+from batchproof.commands.hunt.ground import Ground
 from batchproof.commands.hunt.judges import BROKEN, COMPARISON, DIED, Judged, Trouble, comparable, judge
 from batchproof.commands.hunt.reached import Coverage, Point, reached
 from batchproof.fixtures.driving.campaign import Campaign
@@ -131,7 +131,7 @@ class Rounds:
                 campaign = Campaign(config, self._phases(draw, config, means, turn))
                 one = self._drive(deployment, beside, campaign, tuple(past), means, age)
                 yield one
-                if one.timeline is None or one.judged.troubles or doubtful(one.timeline):
+                if one.timeline is None or one.judged.troubles or one.timeline.unsettled:
                     break
                 past.append(campaign)
                 age += len(one.timeline.requests)

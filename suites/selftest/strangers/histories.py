@@ -3,21 +3,17 @@
 The batchers, the words of their faults and the threads were written before the rules were read, and before any verdict.
 """
 
-from typing import Any
+from functools import partial
 
 from batchproof.suites.selftest.strangers import deadlines, piped, pipeline, ring, timers, turnstile
-from batchproof.suites.selftest.strangers.stranger import GITHUB, Stranger
+from batchproof.suites.selftest.strangers.stranger import Stranger, faulty
 
 ALSO = {  # what else these break: looked at one by one
     "refusal-leaves-hole": ("DB-CANCEL-005", "DB-LAW-004"),  # whoever comes behind the hole is never served
     "answer-by-slot": ("DB-LIMIT-003", "DB-LIMIT-004", "DB-LAW-001", "DB-LAW-004"),  # who had the slot before gets no answer
     "replies-in-turn": ("DB-SCALE-005",),  # in some runs: where a later batch is done before an earlier one
 }
-
-
-def _faulty(name: str, batcher: type[Any], thread: str, breaks: str, *kills: str) -> Stranger:
-    return Stranger(name, batcher, GITHUB + thread, breaks, kills, ALSO.get(name, ()))
-
+_faulty = partial(faulty, ALSO)
 
 RIGHT_TOO = (
     Stranger("right-deadlines", deadlines.DeadlineBatcher),

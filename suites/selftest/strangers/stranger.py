@@ -1,5 +1,6 @@
 """What is known of a stranger before it is judged."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,3 +26,10 @@ class Stranger:
     def style(self) -> str:
         """The module of the right batcher that this one is a variation of."""
         return self.batcher.__mro__[-2].__module__.rpartition(".")[2]
+
+
+def faulty(
+    also: Mapping[str, tuple[str, ...]], name: str, batcher: type[Any], thread: str, breaks: str, *kills: str
+) -> Stranger:
+    """Return a wrong one. also: what else each of a series breaks, by name. thread: its place on GitHub."""
+    return Stranger(name, batcher, GITHUB + thread, breaks, kills, also.get(name, ()))

@@ -3,11 +3,11 @@
 The words were written before any verdict. The second series is in `histories.py`.
 """
 
-from typing import Any
+from functools import partial
 
 from batchproof.suites.selftest.strangers import collector, condition, loop, pool, scale, server
 from batchproof.suites.selftest.strangers.histories import FORTY, RIGHT_TOO
-from batchproof.suites.selftest.strangers.stranger import GITHUB, Stranger
+from batchproof.suites.selftest.strangers.stranger import Stranger, faulty
 
 ALSO = {  # what else these break: looked at one by one
     "one-permit-too-many": ("DB-FAIL-002",),  # the batch after the failed one shares its instance
@@ -21,11 +21,7 @@ ALSO = {  # what else these break: looked at one by one
         "DB-SIZE-001", "DB-SIZE-002", "DB-DELAY-007", "DB-ORDER-001", "DB-LIVE-001", "DB-LIVE-003", "DB-LIMIT-001",
     ),  # batches of up to 32, after 5 s
 }
-
-
-def _faulty(name: str, batcher: type[Any], thread: str, breaks: str, *kills: str) -> Stranger:
-    return Stranger(name, batcher, GITHUB + thread, breaks, kills, ALSO.get(name, ()))
-
+_faulty = partial(faulty, ALSO)
 
 RIGHT = (
     Stranger("right-condition", condition.ConditionBatcher),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from batchproof.commands.adapter import answers, backlog, ending, parallel, timing
+from batchproof.commands.adapter import answers, backlog, ending, experiments, parallel, timing
 from batchproof.commands.adapter.answers import Burst, Ended, First
 from batchproof.commands.adapter.backlog import Backlog, Reading
 from batchproof.commands.adapter.claims import as_toml, differences, measured
@@ -237,3 +239,27 @@ def test_the_first_request_is_late_on_every_deployment(first_ns: tuple[int, ...]
 
     assert fresh.late is late
     assert bool(timing.judge_fresh(fresh)) is late
+
+
+@pytest.mark.parametrize(("claimed", "sent", "together"), [(True, 6, True), (False, 4, False)])
+def test_the_second_of_two_workers_may_get_only_the_sixth_request(
+    monkeypatch: pytest.MonkeyPatch, claimed: bool, sent: int, together: bool
+) -> None:
+    """A kernel deals requests out at random: where two instances are claimed, more than four are tried."""
+    inside = {0: 0, 5: 1}  # the request that each worker executes -> its number
+
+    def held(_probe: Any, name: str = "plug0", _limit_ns: int = 0) -> tuple[Any, int]:
+        number = int(name.removeprefix("plug"))
+        return SimpleNamespace(request=SimpleNamespace(serial=number), done=lambda: True), number
+
+    probe: Any = SimpleNamespace(
+        entered=lambda plug: plug.request.serial in inside, release=lambda _gate: None, settled=lambda *_, **__: None,
+        send=lambda _name: SimpleNamespace(done=lambda: True),
+        lines=[{"enter_ns": 1, "instance": worker, "serials": [serial]} for serial, worker in inside.items()],
+    )  # fmt: skip
+    monkeypatch.setattr(experiments, "held", held)
+
+    seen = experiments.instances(probe, usable=True, claimed=claimed)
+
+    assert (seen.sent, seen.together) == (sent, together)
+    assert seen.instances == ((0, 1) if together else (0,))

@@ -32,7 +32,7 @@ def test_silence_explains_the_rest() -> None:
 
 
 def test_what_nobody_can_see_is_left_to_the_laws() -> None:
-    """Without a log of the executions there is no acceptor, and the answers are judged all the same."""
+    """The acceptor needs a log of the executions; the laws about answers do not."""
     blind = replace(happened(request("r0", echoed=False)), complete=False)
 
     assert kinds(judge(blind, REFERENCE_CLAIMS)) == {"answer": "DB-LAW-003"}
