@@ -7,7 +7,6 @@ import inspect
 import os
 import signal
 import threading
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -163,15 +162,6 @@ def test_the_skeletons_are_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert told(examined) == []
     assert claimed(examined)["delay_anchor"] == "first-dequeue"
     assert [finding.says for finding, _ in examined.findings if finding.check == "claims"] == []
-
-
-@pytest.mark.skipif(find_spec("litserve") is None, reason="LitServe is not installed")
-def test_litserve_is_clean() -> None:
-    """A real server has nothing to mend, and no process of it is left."""
-    examined = examine("litserve")
-
-    assert told(examined) == []
-    assert claimed(examined)["delay_anchor"] == "loop-entry"
 
 
 @pytest.mark.parametrize(
