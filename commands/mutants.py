@@ -14,6 +14,7 @@ from typing import Any
 
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.judging.catalogue import SelectionError, rules, select
+from batchproof.fixtures.judging.drives import IN_A_DRIVE
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.fixtures.run import Unjudged, results_of
 from batchproof.host.guard import end_with
@@ -91,8 +92,11 @@ def found(target: str, only: str = "") -> tuple[Mapping[str, Any], ...]:
 
 
 def said(results: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the rules that did not pass, each with what it said."""
-    bad = (one for one in results if one["verdict"] in BAD)
+    """Return the rules that did not pass, each with what it said.
+
+    What was found in a drive of another rule is left out: it depends on which rules were judged.
+    """
+    bad = (one for one in results if one["verdict"] in BAD and IN_A_DRIVE not in one["actual"])
     return {one["rule"]: f"{one['expected']} | {one['actual']} | {one['reason']}" for one in bad}
 
 

@@ -53,7 +53,7 @@ def test_alike(combinations):
 
 @pytest.mark.rule("DB-LAW-009")
 def test_explained(campaign):
-    """Each decision in long mixed traffic on one deployment is explained by the claimed semantics"""
+    """Each decision in long mixed traffic and in the drives of other rules is explained by the claimed semantics"""
     campaign.judge()
 
 
