@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import secrets
 from concurrent.futures import Future
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from batchproof.load.traffic import Traffic
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.targets.claims import unmet
 from batchproof.targets.fitting import deployable
@@ -59,17 +61,20 @@ WORKS = {
 class Served:
     """A model that a target serves; `submit` returns at once. Use it as a context manager.
 
-    threads: how many threads its instances compute with in this process, all together; 0: none.
+    threads: how many threads its instances compute with in this process, all together; 0: none. traffic: keeps the
+    requests of a witness, if it is set.
     """
 
     def __init__(self, deployment: Deployment, work: Work, inputs: Any = None, threads: int = 0) -> None:
+        self.traffic: Traffic | None = None
         self.deployment = full_deployment(deployment)
         self.deployment.untouched_since_ns = None
         self.work = work
         self.clock = self.deployment.clock
         self.threads = threads
         self._inputs = inputs
-        self._serials = itertools.count(1)
+        self._first = secrets.randbits(60)  # a server may keep the log of earlier runs
+        self._numbers = itertools.count(1)
 
     def submit(self, number: int, *, rows: int = 1, **asked: Any) -> Future[Any]:
         """Send a request of this many rows. Its Future gives an answer or raises. Its number means nothing to the target.
@@ -78,9 +83,11 @@ class Served:
         """
         if self._inputs is not None:
             return self.deployment.submit(self._inputs(rows))
-        serial = next(self._serials)  # numbers start again with every run, but serials in the witness's log must not repeat
+        mine = next(self._numbers)  # numbers start again with every run, but serials in the witness's log must not repeat
         payload = Payload(rows=rows, work_ns=self.work.base_ns, row_work_ns=self.work.row_ns, nonce=number, **asked)
-        return self.deployment.submit(Request("load", serial, payload))
+        request = Request(f"r{mine}", self._first + mine, payload)
+        submit = self.deployment.submit
+        return submit(request) if self.traffic is None else self.traffic.send(request, submit)
 
     def close(self) -> None:
         """Remove the model. If the target hangs, it is left alone after ten seconds."""
