@@ -11,11 +11,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from batchproof.bench.fit import fitted
 from batchproof.bench.record import Record
+from batchproof.bench.under_load import UnderLoad
 from batchproof.load.runs import until_valid
+from batchproof.load.traffic import Traffic
 from batchproof.load.workload import WORKS, Served, Work, serve
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.targets.protocol import TargetGone
@@ -42,7 +45,8 @@ class Bench:
     """One bench of one target: its settings, and the runs that measurements are made of.
 
     works: the models under load. slo_ns: the p99 to hold; 0: none was given. wait_ns: how long to wait, at the end of a run,
-    for requests that are still outstanding. said: is called with what is being done. started: on the monotonic clock, in s.
+    for requests that are still outstanding. said: is called with what is being done. under_load: judges what is sent; None:
+    nobody does. started: on the monotonic clock, in s.
     """
 
     target: FullTarget
@@ -54,6 +58,7 @@ class Bench:
     price: Price | None = None
     wait_ns: int = WAIT_NS
     said: Callable[[str], None] = lambda _text: None
+    under_load: UnderLoad | None = None
     started: float = field(default_factory=time.monotonic)
 
     def say(self, text: str) -> None:
@@ -70,7 +75,11 @@ class Bench:
 
     def serve(self, work: Work, config: BatcherConfig, **more: Any) -> Served:
         """Serve a model on the target; Skipped as in `workload.serve`."""
-        return serve(self.target, work, config, wait_ns=self.wait_ns, **more)
+        served = serve(self.target, work, config, wait_ns=self.wait_ns, **more)
+        if self.under_load is not None and not work.model:
+            served.traffic = Traffic(served.clock.now_ns)
+            served.at_end = partial(self.under_load.judge, served, config)
+        return served
 
     def valid(self, make: Callable[[], Run], *, least: int = 1) -> Run:
         """Return a run. An INVALID one is repeated a few times; if none is valid, the last one stands.

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.util import find_spec
@@ -24,6 +24,7 @@ from batchproof.bench.plan import MEASUREMENTS, Measurement, by_name
 from batchproof.bench.record import Record
 from batchproof.bench.result import Result
 from batchproof.bench.tables.table import Table
+from batchproof.bench.under_load import PAGE, Look, UnderLoad
 from batchproof.bench.view import View
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.announce import heard_by
@@ -40,6 +41,7 @@ from batchproof.targets.protocol import Misuse, Target, TargetError, TargetGone
 from batchproof.targets.verbs import FullTarget
 
 ALL = "all"
+Judges = Callable[[Mapping[str, Any]], Look]
 
 
 class CannotKeep(Exception):
@@ -100,11 +102,17 @@ class Options:
 
 
 def run(
-    options: Options, console: Console | None = None, *, only: tuple[Measurement, ...] = (), command: str = ""
+    options: Options,
+    console: Console | None = None,
+    *,
+    only: tuple[Measurement, ...] = (),
+    command: str = "",
+    judges: Judges | None = None,
 ) -> ExitStatus:
     """Measure, with a live view; return the exit status. However it ends, the target is closed.
 
-    only: make these, whatever the options say; command: runs them again.
+    only: make these, whatever the options say; command: runs them again. judges: given the target's claims, returns what
+    judges the load that a model gets; None: nobody does.
     """
     console = console or Console(highlight=False, soft_wrap=True)
     if threading.current_thread() is threading.main_thread():
@@ -118,7 +126,7 @@ def run(
     try:
         with _target(options, console) as target:
             folder = options.report or Path("reports/out") / f"bench-{_folder(options.target, target)}"
-            return _Session(options, Record(folder), target, works, chosen, console, command).run()
+            return _Session(options, Record(folder), target, works, chosen, console, command, judges).run()
     except Misuse as error:
         return refuse(line(error))
     except (TargetError, ReportFolderError, CannotKeep) as error:
@@ -139,6 +147,7 @@ class _Session:
         chosen: Sequence[Measurement],
         console: Console,
         command: str = "",
+        judges: Judges | None = None,
     ) -> None:
         self.record, self.chosen, self.console = record, chosen, console
         self.view = View(console, [one.name for one in chosen])
@@ -151,6 +160,7 @@ class _Session:
             slo_ns=round(options.slo_p99_ms * 1e6),
             price=Price(options.price_per_hour, options.currency) if options.price_per_hour else None,
             said=self.view.say,
+            under_load=UnderLoad(judges(target.info.claims)) if judges else None,
         )
         self.calibrate: Calibrate = cache(partial(calibrated, self.bench))  # each work once, when it is first asked for
         self.words: list[str] = []
@@ -217,6 +227,9 @@ class _Session:
             word, result = "ERROR", Result.nothing(_told(error))
         else:
             result = replace(result, headline=headline_of(word, result))
+        if wrong := self.bench.under_load.taken() if self.bench.under_load else []:
+            word, result = FAIL, replace(result, headline=f"wrong under load: {wrong[0].wrong}")
+            self.record.keep(f"{one.name}-{PAGE}", "\n".join(looked.shown for looked in wrong))
         seconds = round(time.monotonic() - started, 3)
         self.words.append(word)
         self.record.measurement(one.name, one.question, word, seconds, result, tables)
@@ -236,6 +249,10 @@ class _Session:
         if reason:
             left = [one.name for one in self.chosen if one.name not in self.record.writer.names]
             self.view.print(f"{line(reason.partition(';')[0])}; not measured: {', '.join(left)}")
+        load = self.bench.under_load
+        if load is not None and load.requests and FAIL not in self.words:
+            told = "each result is its own request's, and each decision that can be seen is explained"
+            self.view.print(f"{load.requests} requests judged: {told}")
         self.view.print(f"{self.record.folder / document.DOCUMENT}")
         return status
 

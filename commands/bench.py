@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from batchproof.bench.run import Options, run
+from batchproof.commands.under_load import look_for
 from batchproof.exit_status import ExitStatus
 
 __all__ = ["Options", "bench"]
@@ -10,4 +11,4 @@ __all__ = ["Options", "bench"]
 
 def bench(options: Options) -> ExitStatus:
     """Measure; return the exit status."""
-    return run(options)
+    return run(options, judges=look_for)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from batchproof.bench.tune.command import TuneOptions, run_tune
+from batchproof.commands.under_load import look_for
 from batchproof.exit_status import ExitStatus
 
 __all__ = ["TuneOptions", "tune"]
@@ -10,4 +11,4 @@ __all__ = ["TuneOptions", "tune"]
 
 def tune(options: TuneOptions) -> ExitStatus:
     """Search; return the exit status."""
-    return run_tune(options)
+    return run_tune(options, judges=look_for)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from types import TracebackType
@@ -62,11 +63,12 @@ class Served:
     """A model that a target serves; `submit` returns at once. Use it as a context manager.
 
     threads: how many threads its instances compute with in this process, all together; 0: none. traffic: keeps the
-    requests of a witness, if it is set.
+    requests of a witness, if it is set. at_end: is called before the model is removed.
     """
 
     def __init__(self, deployment: Deployment, work: Work, inputs: Any = None, threads: int = 0) -> None:
         self.traffic: Traffic | None = None
+        self.at_end: Callable[[], object] = lambda: None
         self.deployment = full_deployment(deployment)
         self.deployment.untouched_since_ns = None
         self.work = work
@@ -91,7 +93,10 @@ class Served:
 
     def close(self) -> None:
         """Remove the model. If the target hangs, it is left alone after ten seconds."""
-        finish(self.deployment)
+        try:
+            self.at_end()
+        finally:
+            finish(self.deployment)
 
     def __enter__(self) -> Self:
         """Use as `with serve(...) as served:`."""

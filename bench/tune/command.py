@@ -17,7 +17,7 @@ from batchproof.bench.fit import BATCHES
 from batchproof.bench.measurement import Bench
 from batchproof.bench.plan import Measurement
 from batchproof.bench.result import Result
-from batchproof.bench.run import Options, Usage, run
+from batchproof.bench.run import Judges, Options, Usage, run
 from batchproof.bench.tune.search import Goal, Traffic
 from batchproof.bench.tune.tables import tables
 from batchproof.bench.tune.tune import Tuning
@@ -93,8 +93,11 @@ class TuneOptions:
         return shlex.join(["batchproof", "tune", "--target", self.target, *flags, *words])
 
 
-def run_tune(options: TuneOptions, console: Console | None = None) -> ExitStatus:
-    """Tune, and print the answer. FINE: config.pbtxt was written. FAILED: no configuration keeps the objective."""
+def run_tune(options: TuneOptions, console: Console | None = None, *, judges: Judges | None = None) -> ExitStatus:
+    """Tune, and print the answer. FINE: config.pbtxt was written. FAILED: no configuration keeps the objective.
+
+    judges: as in `run`.
+    """
     console = console or Console(highlight=False, soft_wrap=True)
     try:
         objective = options.objective()
@@ -115,7 +118,7 @@ def run_tune(options: TuneOptions, console: Console | None = None) -> ExitStatus
     one = Measurement("tune", question, 60, 180, measure, tables, needs=BATCHES)
     report = options.report or Path("reports/out") / f"tune-{''.join(c if c.isalnum() else '-' for c in options.target)}"
     plain = Options(options.target, options.quick, options.work, report=report, seed=options.seed)
-    status = run(plain, console, only=(one,), command=options.command())
+    status = run(plain, console, only=(one,), command=options.command(), judges=judges)
     for tuning in found:
         tell(tuning, console)
         if status == ExitStatus.FINE and tuning.pbtxt:
