@@ -26,6 +26,7 @@ THREE_APART = BatcherConfig(max_batch_size=5, instances=3)  # no other rule meet
 WITH_TIMEOUT = BatcherConfig(max_batch_size=4, instances=3, queue_timeout_ns=200 * MS)
 LATE = BatcherConfig(max_batch_size=20)  # no other rule sends it a request, so that the 256th is in the backlog
 WIDE = BatcherConfig(max_batch_size=128)
+HUGE = BatcherConfig(max_batch_size=2048)
 DEEP = gated(*(Send(f"r{i}") for i in range(48)))
 
 
@@ -127,3 +128,11 @@ def test_instances_after_cancellations(drive, judge):
     seen = Send("seen0", after_ns=400 * MS, work_ns=20 * MS), Send("seen1", after_ns=50 * MS, work_ns=20 * MS)
 
     judge(drive(THREE_APART, (*held("c"), *gone, *seen, *let_go("c"), Answered(("seen0", "seen1")), *fills_all())))
+
+
+@pytest.mark.rule("DB-SCALE-011")
+def test_large_request(drive, judge):
+    """A request of two thousand rows gets its own result, and so do those around it"""
+    sizes = {"before": 1, "large": HUGE.max_batch_size, "after": 1}
+
+    judge(drive(HUGE, tuple(step for name, rows in sizes.items() for step in (Send(name, rows=rows), Answered((name,))))))
