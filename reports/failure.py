@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -12,6 +13,7 @@ from batchproof.reports.wording import clean, duration, hanging, line, message
 
 WIDTH = 100
 PICTURE_WIDTH = WIDTH - 2  # columns; a picture is indented by two
+_ELSEWHERE = re.compile(r"\(in a drive of ((?:DB|PERF)-(?:[A-Z]+-\d{3}|\*))")  # needed again: the rule whose drive it was
 _CONFIG = {
     "max_batch_size": "max_batch",
     "max_queue_delay_ns": "delay",
@@ -96,7 +98,9 @@ def _again(result: Line, seed: int, header: Line, folder: str | PurePath) -> Ite
         bundle = PurePath(folder, result["bundle"]).as_posix()
         yield f"  {label:<10}batchproof check --replay {_word(bundle)}   # judged again, offline"
         label = ""
-    yield f"  {label:<10}{_command(header)} --rules {_word(result['rule'])} --seed {seed}"
+    drives = (found for found in _ELSEWHERE.findall(result["actual"] or "") if found != result["rule"])
+    rules = ",".join(dict.fromkeys((result["rule"], *drives)))
+    yield f"  {label:<10}{_command(header)} --rules {_word(rules)} --seed {seed}"
 
 
 def _command(header: Line) -> str:
