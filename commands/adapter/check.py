@@ -3,46 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, wait
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from batchproof.commands.adapter import answers, backlog, ending, experiments, parallel, timing
-from batchproof.commands.adapter.caller import Hung
 from batchproof.commands.adapter.claims import differences, measured
 from batchproof.commands.adapter.deaths import Deaths
+from batchproof.commands.adapter.deploying import SIZE, Deploying
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding, Level, note, unseen, wrong
+from batchproof.commands.adapter.notes import ServerDied
 from batchproof.commands.adapter.probe import Broken, Probe, described
 from batchproof.commands.adapter.residue import Before
-from batchproof.commands.adapter.source import Place, place, raised_at
-from batchproof.host.clock import HOST_CLOCK
-from batchproof.reference_batcher import BatcherConfig
-from batchproof.targets import TargetError, TargetInfo, Unsupported, resolve
+from batchproof.commands.adapter.source import Place
+from batchproof.targets import TargetInfo, resolve
 from batchproof.targets.claims import problems, value_of
-from batchproof.targets.deadlines import timeout_s, within
+from batchproof.targets.deadlines import within
 from batchproof.targets.defaults import StackDefaults
-from batchproof.targets.kit.pool import Pool
-from batchproof.targets.kit.processes import died
 from batchproof.targets.lifecycle import finish
-from batchproof.targets.verbs import FullDeployment, FullTarget
 
-SIZE = 4
 DELAY_NS = 150 * MS
 TINY_NS = 1 * MS
 TIMEOUT_NS = 100 * MS
-FEATURES = {"instances": "instances", "queue_timeout_ns": "queue_timeout"}  # of a configuration, with their claims
 ANY_DELAY = (0, TINY_NS, 10 * MS, DELAY_NS)  # the first that `deploy` accepts is the least that there is
 FRESH = 3  # deployments whose first request has to be late before that is held against the adapter
-DEATH_NS = 1_000 * MS  # for the news of a process that ended: its connections are lost a moment before
 LONGER_NS = 10 * MS  # instead of a delay of 0 with which nothing works
 NO_ZERO = (
     "if the stack's documentation rules out a delay of 0, claim `smallest_delay_ms`,"
     " and raise Unsupported('max_queue_delay_ns') for a smaller one; if not, change nothing: the rules will report it"
 )
 NO_SENSE = "not tried: mend this first"
-Seen = TypeVar("Seen")
 
 
 @dataclass(frozen=True)
@@ -61,26 +51,9 @@ class Examined:
         return [one for one in self.findings if one[0].level is Level.WRONG]
 
 
-class ServerDied(Exception):
-    """The server has ended although nobody asked it to: there is nothing left to try."""
-
-
 @dataclass
-class Examination:
-    """One check under way. say: what is being tried, for a person who waits. last: the adapter's last deployment.
-
-    began_s: when it began, before the target's processes did.
-    """
-
-    target: FullTarget
-    say: Callable[[str], None] = lambda _: None
-    began_s: float = 0.0
-    facts: Facts = field(default_factory=Facts)
-    findings: list[tuple[Finding, Place | None]] = field(default_factory=list)
-    delay_ns: int = 0
-    open: list[Probe] = field(default_factory=list)
-    last: Any = None
-    coming: dict[BatcherConfig, Future[FullDeployment]] = field(default_factory=dict)
+class Examination(Deploying):
+    """One check under way: what is tried, and in which order."""
 
     def run(self) -> None:
         """Do all of it, as far as it makes sense."""
@@ -105,12 +78,6 @@ class Examination:
             for future in self.coming.values():
                 if future.done() and not future.exception():
                     finish(future.result())
-
-    def claims(self, name: str) -> bool:
-        """Return whether the adapter makes this claim."""
-        return bool(self.target.info.claims.get(name))
-
-    # ------------------------------------------------------------------------------------------------- the deployments
 
     def _described(self) -> bool:
         info = self.target.info
@@ -169,69 +136,6 @@ class Examination:
         self.findings, self.facts, self.delay_ns = before, facts, 0
         return None
 
-    def _config(self, fields: Mapping[str, Any]) -> BatcherConfig:
-        return BatcherConfig(**{"max_batch_size": SIZE, "max_queue_delay_ns": self.delay_ns, **fields})
-
-    def _at_once(self, *asked: Mapping[str, Any]) -> None:
-        """Deploy all of these at a time, where the target can and one does not disturb another: servers start slowly."""
-        at_once = self.target.deploys_at_once
-        if at_once < 2 or self.target.simulated or self.target.info.claims.get("side_by_side") is False:
-            return
-        pool = Pool(at_once, "batchproof-deploy")
-        self.coming |= {config: pool.submit(self.target.deploy, config) for config in map(self._config, asked)}
-        wait(self.coming.values(), timeout_s("READY_S"))
-        pool.close()
-
-    def _deployed(self, config: BatcherConfig) -> FullDeployment:
-        try:
-            if (coming := self.coming.pop(config, None)) is not None:
-                return coming.result()
-        except TargetError as error:
-            deployed = self.target.deploy(config)
-            says = f"a deployment failed beside others, and works alone: {described(error).partition(';')[0]}"
-            self._add(note("deploy", says, "deploy", "make `deploys_at_once` smaller, or leave it out"))
-            return deployed
-        return self.target.deploy(config)
-
-    def _deploy(self, **fields: Any) -> Probe | str | None:
-        """Return a probe; a string: what `deploy` refused; None: it failed, and that has been noted.
-
-        A feature that is not claimed is never asked for by a rule, so `deploy` may fail with it as it likes.
-        """
-        config = self._config(fields)
-        unclaimed = [name for name, need in FEATURES.items() if name in fields and not self.claims(need)]
-        try:
-            with within("READY_S", f"`deploy` of {self.target.info.name}"):
-                probe = Probe(self._deployed(config))
-        except Unsupported as lack:
-            return f"Unsupported({lack.capability!r})"
-        except TargetError as error:
-            if unclaimed:
-                return described(error).partition(";")[0]
-            self._failed(
-                "deploy", Broken("deploy", error), "the message says what to do; for what cannot be had: Unsupported"
-            )
-        except Exception as error:
-            asked = ", ".join(f"{name} = {value}" for name, value in fields.items())
-            mend = f"raise Unsupported('...') if the stack cannot have {asked}, TargetError if it is broken"
-            self._failed("deploy", Broken("deploy", error), mend)
-        else:
-            self.open.append(probe)
-            self.last = probe.deployment.inner
-            return probe
-        return None
-
-    def _end(self, probe: Probe) -> None:
-        self.open.remove(probe)
-        probe.close()
-        began = time.monotonic()
-        finish(probe.deployment)
-        if not probe.deployment.simulated and time.monotonic() - began >= 10:
-            says = "it takes more than 10 s to close a deployment: a check gives up then, and processes may be left"
-            self._add(wrong("close", says, "finish", "end what it waits for, and limit the wait"))
-
-    # ------------------------------------------------------------------------------------------------ the experiments
-
     def _one_model(self, probe: Probe) -> bool:
         """Try what every check after this one needs; return whether it makes sense to go on."""
         first = self._try("submit", "answers", probe, experiments.first, answers.judge_first, "first")
@@ -258,9 +162,6 @@ class Examination:
         if seen.opened and not seen.early and any(one.took_ns is None for one in seen.readings):
             seen = experiments.backlog(probe, SIZE)
         return seen
-
-    def _is_wrong(self, *checks: str) -> bool:
-        return any(finding.check in checks and finding.level is Level.WRONG for finding, _ in self.findings)
 
     def _with_delay(self, plain: Probe) -> None:
         """Deploy with a delay, beside the first deployment where that is allowed."""
@@ -399,59 +300,6 @@ class Examination:
         self._try("defaults", "a deployment with nothing set", probe,
                   lambda one: experiments.defaults(one, usable=usable), judge, "defaults")  # fmt: skip
         self._end(probe)
-
-    # ---------------------------------------------------------------------------------------------------- bookkeeping
-
-    def _try(
-        self, check: str, what: str, probe: Probe, experiment: Callable[[Probe], Seen],
-        judge: Callable[[Seen], Iterable[Finding]], name: str,
-    ) -> Seen | None:  # fmt: skip
-        """Do one experiment, keep its facts under this name, and judge them; None if a verb broke or hung."""
-        self.say(what)
-        before = len(self.findings)
-        try:
-            seen = experiment(probe)
-        except Hung as hung:
-            says = f"`{hung.verb}` has not returned after 2 s"
-            self._add(wrong(check, says, hung.verb, "it must not wait for the model or for an answer"))
-        except Broken as broken:
-            self._failed(check, broken, "let it return, whatever the state of the deployment")
-        else:
-            self._note(name, seen, judge)
-            self._survived(what, before)
-            return seen
-        self._survived(what, before)
-        return None
-
-    def _survived(self, what: str, before: int) -> None:
-        """Raise ServerDied if the server has ended: then that is what is wrong, and not what was found since `before`.
-
-        A server that is told to close may end.
-        """
-        if what == "close" or self.target.simulated:
-            return
-        if any(finding.level is Level.WRONG for finding, _ in self.findings[before:]):
-            HOST_CLOCK.wait(lambda: bool(self._death()), HOST_CLOCK.now_ns() + DEATH_NS)
-        if why := self._death():
-            del self.findings[before:]
-            mend = "find out from its last lines why; the checks before this one had it do nothing out of the ordinary"
-            self._add(wrong("server", f"the server died while this was tried: {what}\n{why}", "deploy", mend))
-            raise ServerDied
-
-    def _death(self) -> str:
-        return self.target.alive() or died(self.began_s)
-
-    def _note(self, name: str, seen: Seen, judge: Callable[[Seen], Iterable[Finding]]) -> None:
-        self.facts = replace(self.facts, **{name: seen})  # type: ignore[arg-type]
-        self._add(*judge(seen))
-
-    def _failed(self, check: str, broken: Broken, mend: str) -> None:
-        where = raised_at(broken.frames, self.target.inner, self.last) or place(broken.verb, self.target.inner, self.last)
-        self.findings.append((wrong(check, str(broken), broken.verb, mend), where))
-
-    def _add(self, *findings: Finding) -> None:
-        for finding in findings:
-            self.findings.append((finding, place(finding.part, self.target.inner, self.last) if finding.part else None))
 
     def end(self, residue: Before, deaths: Deaths) -> None:
         """Close the target, and see what is left."""
