@@ -37,11 +37,11 @@ from batchproof.reports.wording import line
 from batchproof.stats.gates import FAIL, INCONCLUSIVE
 from batchproof.targets import BUILT_IN, resolve
 from batchproof.targets.lifecycle import close
-from batchproof.targets.protocol import Misuse, Target, TargetError, TargetGone
+from batchproof.targets.protocol import Misuse, Target, TargetError, TargetGone, TargetInfo
 from batchproof.targets.verbs import FullTarget
 
 ALL = "all"
-Judges = Callable[[Mapping[str, Any]], Look]
+Judges = Callable[[TargetInfo], Look]
 
 
 class CannotKeep(Exception):
@@ -111,8 +111,8 @@ def run(
 ) -> ExitStatus:
     """Measure, with a live view; return the exit status. However it ends, the target is closed.
 
-    only: make these, whatever the options say; command: runs them again. judges: given the target's claims, returns what
-    judges the load that a model gets; None: nobody does.
+    only: make these, whatever the options say; command: runs them again. judges: given the target's description, returns
+    what judges the load that a model gets; None: nobody does.
     """
     console = console or Console(highlight=False, soft_wrap=True)
     if threading.current_thread() is threading.main_thread():
@@ -160,7 +160,7 @@ class _Session:
             slo_ns=round(options.slo_p99_ms * 1e6),
             price=Price(options.price_per_hour, options.currency) if options.price_per_hour else None,
             said=self.view.say,
-            under_load=UnderLoad(judges(target.info.claims)) if judges else None,
+            under_load=UnderLoad(judges(target.info)) if judges else None,
         )
         self.calibrate: Calibrate = cache(partial(calibrated, self.bench))  # each work once, when it is first asked for
         self.words: list[str] = []

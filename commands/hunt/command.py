@@ -27,7 +27,13 @@ from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.driving.features import features_of
 from batchproof.fixtures.driving.phases import Phase
 from batchproof.fixtures.evidence import kinds
-from batchproof.fixtures.judging.declarations import DeclarationError, KnownDecision, known_decisions, with_claims
+from batchproof.fixtures.judging.declarations import (
+    SHIPPED_KNOWN_ISSUES,
+    DeclarationError,
+    KnownDecision,
+    known_decisions,
+    with_claims,
+)
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.fixtures.reporter import shown
 from batchproof.reference_batcher.config import BatcherConfig, ConfigError
@@ -38,7 +44,6 @@ from batchproof.targets.claims import unmet
 from batchproof.targets.protocol import Misuse, TargetError
 
 EVERY_S = 10.0  # between two lines about where the hunt stands
-ISSUES = Path(__file__).parents[2] / "suites" / "known_issues.toml"
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,7 @@ class Hunt:
         self.coverage = Coverage()
         self.corpus = Corpus(self.ground.claims, self.coverage, longest_of(self.ground))
         self.rounds = Rounds(self.ground, self.corpus, self.coverage, self.options.seed)
-        self._decisions = known_decisions(ISSUES)
+        self._decisions = known_decisions(SHIPPED_KNOWN_ISSUES)
         self._began = self._told = time.monotonic()
         self._earlier_s = 0.0
         if self.before:

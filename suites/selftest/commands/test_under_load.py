@@ -62,7 +62,7 @@ def test_a_look_takes_the_requests_with_it() -> None:
         served.traffic = Traffic(served.clock.now_ns)
         answers = [served.submit(number, rows=rows) for number, rows in enumerate((1, 2, 5))]
         served.clock.wait(lambda: all(one.done() for one in answers), 10**12)
-        look = look_for(VirtualTarget().info.claims)
+        look = look_for(VirtualTarget().info)
 
         assert look(served, CONFIG) == Looked(3)
         assert look(served, CONFIG) == Looked(0)

@@ -15,7 +15,7 @@ from batchproof.commands.hunt.ground import Ground
 from batchproof.commands.hunt.judges import Judged, Trouble
 from batchproof.fixtures.driving.case import Case, run_case
 from batchproof.fixtures.judging.acceptor import accept
-from batchproof.fixtures.judging.declarations import KnownDecision, known_decisions
+from batchproof.fixtures.judging.declarations import SHIPPED_KNOWN_ISSUES, KnownDecision, known_decisions
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.reports.formats import hunt
@@ -237,7 +237,7 @@ def test_the_known_decisions_are_of_kinds_and_features_that_exist() -> None:
     from batchproof.fixtures.driving.features import FEATURES
 
     names = {one.name for one in FEATURES}
-    table = known_decisions(command.ISSUES)
+    table = known_decisions(SHIPPED_KNOWN_ISSUES)
 
     assert table
     assert {one.kind for one in table} <= set(MEANINGS)
