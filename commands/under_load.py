@@ -30,7 +30,7 @@ def look_for(info: TargetInfo) -> Look:
         seen = () if served.clock.simulated else stalls().since(asked[0].sent_ns)
         timeline = replace(timeline_of(asked, served.deployment, config.facts(), seen), claims=dict(info.claims))
         judgement = judged(RULE, timeline)
-        if judgement.verdict is not Verdict.FAIL or known_in(timeline, info, decisions):
+        if judgement.verdict is not Verdict.FAIL or timeline.problems or known_in(timeline, info, decisions):
             return Looked(len(asked))
         shown = timeline.around(judgement.about) if judgement.about else timeline
         said = f"wanted: {judgement.expected}\nfound: {judgement.actual}"
