@@ -6,8 +6,8 @@ measures both by simulation: the false alarms (how often it says PASS, or FAIL, 
 the range: at most 1 - confidence, each) and the power (how often it decides if the figure is better or worse by so much).
 
 A gate judges figures and not runs: a run on a stalled host or from a late generator is INVALID (`load.validity`), and that
-is said before a gate is used. A gate compares with a number that somebody chose. One that compares with last week will
-answer FASTER, SLOWER, SAME or UNPROVEN, and nothing here uses those words for anything else.
+is said before a gate is used. A gate compares with a number that somebody chose. What compares two figures answers FASTER,
+SLOWER, SAME, UNPROVEN or INVALID (`change`).
 """
 
 from __future__ import annotations
