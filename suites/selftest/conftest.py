@@ -10,6 +10,7 @@ import pytest
 
 from batchproof.bench.measurement import Bench
 from batchproof.bench.record import Record
+from batchproof.suites.selftest.browser import Browse, chromium
 from batchproof.targets import resolve
 
 if TYPE_CHECKING:
@@ -63,3 +64,19 @@ def bench(tmp_path: Path) -> Iterator[Callable[..., Bench]]:
 def longer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make runs longer than people would want them: in simulated time that costs little."""
     monkeypatch.setattr(Bench, "seconds", lambda _, _full, quick: 2.5 * quick)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One browser without a window for all tests of a worker."""
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def browse(browser: Any) -> Iterator[Browse]:
+    """`browse(file)` opens a page. At the end its console must have been silent, and nothing may have used a network."""
+    opened = Browse(browser)
+    yield opened
+    opened.close()
+    assert (opened.complaints, opened.network) == ([], [])

@@ -21,7 +21,7 @@ else:
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = tuple(sorted(path.parent.name for path in ROOT.glob("*/__init__.py")))
-DATA = {".py", ".toml", ".json", ".jsonl", ".pbtxt", ".c"}
+DATA = {".py", ".toml", ".json", ".jsonl", ".pbtxt", ".c", ".html", ".css", ".js"}
 ABOUT_THE_REPOSITORY = {"pyproject.toml"}
 UNWANTED = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "out", "docs")
 
@@ -96,10 +96,13 @@ def test_an_environment_may_lie_inside_a_checkout(wheel: zipfile.ZipFile, tmp_pa
 
 
 def test_every_folder_is_listed() -> None:
-    """Each folder with something to ship is a package in pyproject.toml, and each package is such a folder."""
+    """Each folder with something to ship is a package in pyproject.toml, and each package is such a folder.
+
+    The templates of a package are its data.
+    """
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
 
-    folders = {name.rpartition("/")[0].replace("/", ".") for name in tree()}
+    folders = {name.rpartition("/")[0].removesuffix("/templates").replace("/", ".") for name in tree()}
 
     assert sorted(settings["packages"]) == sorted(f"batchproof.{folder}".rstrip(".") for folder in folders)
     assert settings["package-dir"] == {"batchproof": "."}

@@ -1,0 +1,1 @@
+"""Reports as HTML: one file each, which needs no network and opens in any browser."""
