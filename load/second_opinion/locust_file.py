@@ -27,7 +27,8 @@ from locust.runners import MasterRunner, WorkerRunner
 
 from batchproof.load.samples import OUTCOMES, Samples
 from batchproof.load.schedule import Schedule, parse
-from batchproof.load.second_opinion.locust_run import ORDER, Order, samples_file, share
+from batchproof.load.second_opinion.locust_run import ORDER, Order, samples_file
+from batchproof.load.spread.shares import share
 from batchproof.stats.arrays import NEVER
 from batchproof.targets.triton.wire import refusal
 

@@ -28,7 +28,6 @@ import numpy as np
 from batchproof.load.samples import Samples
 from batchproof.load.schedule import Schedule, parse
 from batchproof.load.second_opinion.opinion import Opinion, ToolFailed, ToolMissing, end, guarded, tail
-from batchproof.stats.arrays import Ints
 
 ORDER = "BATCHPROOF_LOCUST_ORDER"  # the environment variable that tells master and workers what to do
 FILE = Path(__file__).with_name("locust_file.py")
@@ -66,13 +65,6 @@ class Order:
         """Read what `to_json` wrote."""
         given = json.loads(text)
         return cls(**{**given, "row": tuple(given["row"])})
-
-
-def share(count: int, workers: int, index: int) -> Ints:
-    """Return the numbers of the requests that worker `index` (from 0) of `workers` sends: round robin."""
-    if not 0 <= index < workers:
-        raise ValueError(f"worker {index} does not exist: there are {workers}, numbered from 0")
-    return np.arange(index, count, workers, dtype=np.int64)
 
 
 def samples_file(folder: Path, index: int) -> Path:

@@ -35,17 +35,6 @@ def has_locust() -> None:
         pytest.skip("Locust is not installed: pip install 'batchproof[opinions]'")
 
 
-def test_a_schedule_is_split() -> None:
-    """Every request has exactly one sender, whatever the number of workers, and each worker's requests stay in order."""
-    for count, workers in ((10, 1), (10, 3), (2, 4)):
-        parts = [locusts.share(count, workers, index) for index in range(workers)]
-        assert sorted(np.concatenate(parts).tolist()) == list(range(count))
-        assert max(map(len, parts)) - min(map(len, parts)) <= 1
-        assert all((np.diff(part) > 0).all() for part in parts)
-    with pytest.raises(ValueError, match="worker 2 does not exist: there are 2"):
-        locusts.share(10, 2, 2)
-
-
 def test_the_samples_of_workers_are_merged() -> None:
     """They come in the order of the schedule, each worker's with its own column."""
     whole = locusts.merged([recorded([0, 20], [1, 21], [9, 30]), recorded([10, 30], [11, 31], [19, NEVER], failed=(1,))])
