@@ -23,7 +23,7 @@ from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
 class ReferenceTarget:
     """Deploys the witness, or any torch module, on a `Batcher`."""
 
-    deploys_at_once = 8
+    deploys_at_once = 16
 
     def __init__(self) -> None:
         claims = {**REFERENCE_CLAIMS, "torch": find_spec("torch") is not None}

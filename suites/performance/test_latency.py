@@ -14,6 +14,9 @@ from batchproof.suites.performance.rounds import CONFIG, LONE_NS, SINGLE
 
 DELAYED = BatcherConfig(max_batch_size=8, max_queue_delay_ns=20 * MS)
 NAMES = {SINGLE: "single", CONFIG: "no delay", DELAYED: "delay"}
+LONE = 7  # requests of each model in a round
+NEXT_NS = 15 * MS  # from one model's lone request to the next model's, which is the last of the turn if it has a delay
+TURN_NS = 3 * NEXT_NS + DELAYED.max_queue_delay_ns
 RHO, SECONDS = 0.6, 0.6
 CAPACITY = 8e9 / (SLOW.base_ns + 8 * SLOW.row_ns)
 APART_NS = 45 * MS
@@ -25,11 +28,20 @@ def test_batching_costs_the_delay(loads, judge):
     """Batching adds at most the queue delay to a lone request, and nothing if there is no delay"""
 
     def lone(config, model):
-        delay_ns = config.max_queue_delay_ns
-        (measured,) = loads.open(Part(NAMES[config], model, every(LONE_NS + delay_ns, 7)))
-        return replace(measured, max_queue_delay_ns=delay_ns)
+        return marked(config, *loads.open(Part(NAMES[config], model, every(LONE_NS + config.max_queue_delay_ns, LONE))))
 
-    judge(loads.trial(loads.turns(tuple(NAMES), lone, 4, 7, exact=True)))
+    def interleaved():
+        parts = [Part(NAMES[one], model, every(TURN_NS, LONE, turn * NEXT_NS)) for turn, (one, model) in enumerate(models)]
+        return list(map(marked, NAMES, loads.open(*parts)))
+
+    def marked(config, measured):
+        return replace(measured, max_queue_delay_ns=config.max_queue_delay_ns)
+
+    if not loads.side_by_side:
+        return judge(loads.trial(loads.turns(tuple(NAMES), lone, 4, 7, exact=True)))
+    first = loads.model(SINGLE, exact=True)
+    models = [(SINGLE, first), *((config, loads.model(config, first, exact=True)) for config in (CONFIG, DELAYED))]
+    return judge(loads.trial(loads.rounds(interleaved, 4, 7)))
 
 
 @pytest.mark.rule("PERF-ORACLE-001")
