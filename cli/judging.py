@@ -25,6 +25,14 @@ from batchproof.cli.options import (
 from batchproof.exit_status import help_text
 
 
+class CheckFormat(str, Enum):
+    """How `check` prints what it finds."""
+
+    text = "text"
+    github = "github"
+    sarif = "sarif"
+
+
 @app.command(cls=NamesTargets, epilog=help_text("check"))
 def check(
     target: Target = "reference",
@@ -44,17 +52,22 @@ def check(
     _awake: Awake = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every rule.")] = False,
     replay: Annotated[Path | None, typer.Option(help="Judge this replay bundle again, offline, without a target.")] = None,
+    form: Annotated[
+        CheckFormat, typer.Option("--format", help="Text; the same with annotations for GitHub; or a SARIF log.")
+    ] = CheckFormat.text,
 ) -> None:
     """Judge a batcher by the rules, and write a report."""
     if replay is not None:
+        if form is not CheckFormat.text:
+            misuse("--replay prints text: leave --format out")
         from batchproof.commands.replay import replay as judge_again
 
         end(judge_again(replay))
     from batchproof.commands.check import CheckOptions
     from batchproof.commands.check import check as judge
 
-    how = (seed, patience.value, combinations.value)
-    end(judge(CheckOptions(with_image(target, image), profile, ",".join(rules or ()), claims, known, *how, report, verbose)))
+    chosen = (profile, ",".join(rules or ()), claims, known, seed, patience.value, combinations.value)
+    end(judge(CheckOptions(with_image(target, image), *chosen, report, verbose, form.value)))
 
 
 @app.command(cls=NamesTargets, epilog=help_text("hunt"))

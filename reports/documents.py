@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from batchproof.reports.alerts import to_sarif
 from batchproof.reports.causes import causes
 from batchproof.reports.formats.report import FORMAT, Report
 from batchproof.reports.headline import headline
@@ -13,7 +14,7 @@ from batchproof.reports.junit import to_junit
 from batchproof.reports.markdown import to_markdown
 from batchproof.reports.matrix import combine, matrix
 
-__all__ = ["combine", "matrix", "to_json", "to_junit", "to_markdown", "write_all"]
+__all__ = ["combine", "matrix", "to_json", "to_junit", "to_markdown", "to_sarif", "write_all"]
 
 
 def to_json(report: Report) -> dict[str, Any]:
@@ -33,13 +34,14 @@ def to_json(report: Report) -> dict[str, Any]:
 
 
 def write_all(report: Report, folder: str | Path) -> list[Path]:
-    """Write report.json, junit.xml and summary.md into the folder of a report; OSError if one cannot be written.
+    """Write what is derived from a report into its folder; OSError if a file cannot be written.
 
     All texts are made before the first is written, so a failure to make one of them leaves the old files as they are.
     """
     texts = {
         "report.json": json.dumps(to_json(report), indent=2) + "\n",
         "junit.xml": to_junit(report),
+        "report.sarif": to_sarif(report) + "\n",
         "summary.md": to_markdown(report),
     }
     paths = [Path(folder) / name for name in texts]

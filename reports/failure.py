@@ -30,8 +30,7 @@ def text(result: Line, attempts: Iterable[Line], header: Line, folder: str | Pur
     cause: the rule from which it follows, if there is one.
     """
     mine = [attempt for attempt in attempts if attempt["rule"] == result["rule"]]
-    deciding = next((attempt for attempt in reversed(mine) if attempt["verdict"] == result["verdict"]), None)
-    shown: Line = deciding or (mine[-1] if mine else {})
+    shown = _deciding(result, mine)
     rows = [
         *_title(result, header),
         *hanging("config", _config(shown.get("config"), _seed(shown, header))),
@@ -45,9 +44,26 @@ def text(result: Line, attempts: Iterable[Line], header: Line, folder: str | Pur
         *_several("rig", [message(problem) for problem in shown.get("problems", ())]),
         *_several("check", [message(hint) for hint in result["hints"]]),
         *hanging("known", line(result["link"])),
-        *_again(result, _seed(shown, header), header, folder),
+        *(f"  {'' if number else 'again':<10}{one}" for number, one in enumerate(again(result, mine, header, folder))),
     ]
     return "\n".join(rows)
+
+
+def again(result: Line, attempts: Iterable[Line], header: Line, folder: str | PurePath = "") -> Iterator[str]:
+    """Yield the commands that judge it again. They are to be copied: each word is quoted, as it may come from outside."""
+    if result["bundle"]:
+        bundle = PurePath(folder, result["bundle"]).as_posix()
+        yield f"batchproof check --replay {_word(bundle)}   # judged again, offline"
+    seed = _seed(_deciding(result, [one for one in attempts if one["rule"] == result["rule"]]), header)
+    drives = (found for found in _ELSEWHERE.findall(result["actual"] or "") if found != result["rule"])
+    rules = ",".join(dict.fromkeys((result["rule"], *drives)))
+    yield f"{_command(header)} --rules {_word(rules)} --seed {seed}"
+
+
+def _deciding(result: Line, mine: Sequence[Line]) -> Line:
+    """Return the attempt that decided, or else the last one; nothing if there was none."""
+    deciding = next((attempt for attempt in reversed(mine) if attempt["verdict"] == result["verdict"]), None)
+    return deciding or (mine[-1] if mine else {})
 
 
 def _title(result: Line, header: Line) -> Iterator[str]:
@@ -89,18 +105,6 @@ def _terse(value: Any) -> str:
 def _several(label: str, texts: Sequence[str]) -> Iterator[str]:
     for number, one in enumerate(texts):
         yield from hanging("" if number else label, one)
-
-
-def _again(result: Line, seed: int, header: Line, folder: str | PurePath) -> Iterator[str]:
-    """Commands to copy. They are never wrapped, and each word is quoted, because it may come from outside."""
-    label = "again"
-    if result["bundle"]:
-        bundle = PurePath(folder, result["bundle"]).as_posix()
-        yield f"  {label:<10}batchproof check --replay {_word(bundle)}   # judged again, offline"
-        label = ""
-    drives = (found for found in _ELSEWHERE.findall(result["actual"] or "") if found != result["rule"])
-    rules = ",".join(dict.fromkeys((result["rule"], *drives)))
-    yield f"  {label:<10}{_command(header)} --rules {_word(rules)} --seed {seed}"
 
 
 def _command(header: Line) -> str:

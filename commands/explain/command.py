@@ -10,7 +10,7 @@ from batchproof.commands.explain.plain import explain as in_words
 from batchproof.commands.explain.surprises import surprises
 from batchproof.commands.lint.files import Source, sources
 from batchproof.commands.lint.formats import visible
-from batchproof.commands.lint.output import written
+from batchproof.commands.output import written
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.checkers.config import HAZARDOUS, INERT, INVALID, Problem, judge

@@ -19,7 +19,7 @@ from batchproof.commands.lint.filters import (
     release_of,
     write_baseline,
 )
-from batchproof.commands.lint.output import Output, written
+from batchproof.commands.output import Output, written
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.judging.catalogue import SelectionError
 from batchproof.fixtures.judging.checkers.config import INVALID, judge

@@ -6,8 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import quote
 
 from rich.text import Text
 
@@ -15,13 +13,15 @@ from batchproof.commands.lint.files import Source
 from batchproof.commands.lint.filters import Finding
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.checkers.config import HAZARDOUS, INERT, INVALID
+from batchproof.reports import sarif, workflow_commands
+from batchproof.reports.sarif import SarifResult, SarifRule, document, location, notification
+from batchproof.reports.workflow_commands import annotation
 
 FORMAT = 1
 KINDS = (INVALID, HAZARDOUS, INERT)
 STYLES = {INVALID: "bold red", HAZARDOUS: "yellow", INERT: "cyan"}
-SARIF_LEVELS = {INVALID: "error", HAZARDOUS: "warning", INERT: "note"}
-GITHUB_LEVELS = {INVALID: "error", HAZARDOUS: "warning", INERT: "notice"}
-SARIF = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/main/sarif-2.1/schema/sarif-schema-2.1.0.json"
+SARIF_LEVELS: dict[str, sarif.Level] = {INVALID: "error", HAZARDOUS: "warning", INERT: "note"}
+GITHUB_LEVELS: dict[str, workflow_commands.Level] = {INVALID: "error", HAZARDOUS: "warning", INERT: "notice"}
 
 
 @dataclass(frozen=True)
@@ -98,63 +98,29 @@ def json_document(outcome: Outcome) -> str:
 def sarif_document(outcome: Outcome, version: str) -> str:
     """Return a SARIF 2.1.0 log."""
     used = sorted({one.problem.rule for one in outcome.findings})
-    driver = {
-        "name": "batchproof lint",
-        "version": version,
-        "rules": [
-            {
-                "id": id_,
-                "shortDescription": {"text": rules()[id_].title},
-                "help": {"text": f"{rules()[id_].intent}. Instead: {rules()[id_].instead}."},
-            }
-            for id_ in used
-        ],
-    }
+    told = [SarifRule(id_, rules()[id_].title, f"{rules()[id_].intent}. Instead: {rules()[id_].instead}.") for id_ in used]
     results = [
-        {
-            "ruleId": one.problem.rule,
-            "ruleIndex": used.index(one.problem.rule),
-            "level": SARIF_LEVELS[one.problem.kind],
-            "message": {"text": f"{visible(one.problem.message)} Instead: {rules()[one.problem.rule].instead}."},
-            "locations": [_location(one.path, one.problem.line, one.problem.column)],
-        }
+        SarifResult(
+            one.problem.rule,
+            SARIF_LEVELS[one.problem.kind],
+            f"{visible(one.problem.message)} Instead: {rules()[one.problem.rule].instead}.",
+            location(one.path, one.problem.line, one.problem.column),
+        )
         for one in outcome.findings
     ]
-    notes = [
-        {
-            "level": "error",
-            "message": {"text": visible(f"cannot read it: {one.why}")},
-            "locations": [_location(one.path, 1, 1)],
-        }
-        for one in outcome.unreadable
-    ]
+    notes = [notification(visible(f"cannot read it: {one.why}"), "error", location(one.path)) for one in outcome.unreadable]
     invocation = {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
-    run: dict[str, Any] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints"}
-    run |= {"invocations": [invocation], "results": results}
-    return json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [run]}, indent=1)
-
-
-def _location(path: str, line: int, column: int) -> dict[str, Any]:
-    uri = quote(path.encode("utf-8", "surrogateescape"))
-    return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": line, "startColumn": column}}}
+    return document("batchproof lint", version, told, results, invocation)
 
 
 def github_line(finding: Finding) -> str:
     """Return a workflow command that marks the line in the pull request."""
     problem = finding.problem
-    place = f"file={_property(visible(finding.path))},line={problem.line},col={problem.column}"
     words = f"{visible(problem.message)}\nInstead: {rules()[problem.rule].instead}"
-    return f"::{GITHUB_LEVELS[problem.kind]} {place},title={_property(problem.rule)}::{_data(words)}"
+    level, file = GITHUB_LEVELS[problem.kind], visible(finding.path)
+    return annotation(level, words, title=problem.rule, file=file, line=problem.line, column=problem.column)
 
 
 def github_unreadable(source: Source) -> str:
     """Return a workflow command that says that a file could not be read."""
-    return f"::error file={_property(visible(source.path))}::{_data(visible(f'cannot read it: {source.why}'))}"
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return annotation("error", visible(f"cannot read it: {source.why}"), file=visible(source.path))

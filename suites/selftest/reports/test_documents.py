@@ -87,13 +87,14 @@ def test_summary_escapes_hostile_text(verdict: str, told: str) -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt; \\| \\`rm\\` \\`\\`\\`" in outside
 
 
-def test_write_all_leaves_three_documents(tmp_path: Path) -> None:
-    """report.json, junit.xml and summary.md are written beside report.jsonl and can be read back."""
+def test_write_all_leaves_its_documents(tmp_path: Path) -> None:
+    """report.json, junit.xml, report.sarif and summary.md are written beside report.jsonl and can be read back."""
     paths = write_all(read(write(tmp_path, *LINES)), tmp_path)
-    assert [path.name for path in paths] == ["report.json", "junit.xml", "summary.md"]
+    assert [path.name for path in paths] == ["report.json", "junit.xml", "report.sarif", "summary.md"]
     assert json.loads(paths[0].read_text(encoding="utf-8"))["counts"] == COUNTS
     assert parsed(paths[1].read_text(encoding="utf-8")).get("tests") == "8"
-    assert paths[2].read_text(encoding="utf-8").startswith("# Batchproof: triton 2.51.0\n")
+    assert json.loads(paths[2].read_text(encoding="utf-8"))["version"] == "2.1.0"
+    assert paths[3].read_text(encoding="utf-8").startswith("# Batchproof: triton 2.51.0\n")
 
 
 def test_combine_compares_targets(tmp_path: Path) -> None:

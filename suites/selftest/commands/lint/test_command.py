@@ -13,6 +13,7 @@ import pytest
 from batchproof.commands.lint.command import LintOptions, lint
 from batchproof.commands.lint.filters import release_of
 from batchproof.exit_status import ExitStatus
+from batchproof.suites.selftest.sarif_schema import problems
 
 GOOD = 'backend: "onnxruntime"\n'
 WRONG = 'backend: "onnxruntime"\nmax_batch_size: -1\n'  # invalid, CFG-SIZE-001
@@ -163,7 +164,9 @@ def test_sarif(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A log of SARIF 2.1.0: rules, results with places, and a notification for what could not be read."""
     run(put(tmp_path / "a b.pbtxt", WRONG), tmp_path / "none", form="sarif")
 
-    (one,) = json.loads(capsys.readouterr().out)["runs"]
+    text = capsys.readouterr().out
+    assert problems(text) == []
+    (one,) = json.loads(text)["runs"]
 
     (result,) = one["results"]
     place = result["locations"][0]["physicalLocation"]

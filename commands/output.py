@@ -1,4 +1,4 @@
-"""Standard output of `lint` and `explain`: any encoding, and a reader or a disk that takes no more."""
+"""Standard output of commands whose result is a document: any encoding, and a reader or a disk that takes no more."""
 
 from __future__ import annotations
 
