@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "tune": tuple(ExitStatus),
         "diff": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),
         "rules": _and(),
+        "figures": _and(),
         "lint": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "explain": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "mutants": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from batchproof.bench import tables
+from batchproof.bench import figures, tables
 from batchproof.bench.calibration import Calibrate
 from batchproof.bench.fit import BATCHES
 from batchproof.bench.measurement import Bench
 from batchproof.bench.measurements import cost, gpu, isolation, naive, overload, static, sweep
 from batchproof.bench.result import Result
 from batchproof.bench.tables.table import Table
+from batchproof.reports.figures import Figure
 from batchproof.targets.claims import noun_of, unmet
 from batchproof.targets.protocol import TargetInfo
 
@@ -23,7 +24,7 @@ class Measurement:
 
     question: what it answers. quick_s, full_s: seconds for each work, as expected on two cores. measure: makes it. tables:
     lays out what it found, which is never None. whole: several works take no longer than one. needs: what the target has to
-    claim, or the measurement says nothing about it.
+    claim, or the measurement says nothing about it. figures: the numbers in it that have permanent ids.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Measurement:
     tables: Callable[[Any], tuple[Table, ...]]
     whole: bool = False
     needs: tuple[str, ...] = ()
+    figures: Callable[[Any], tuple[Figure, ...]] = lambda _found: ()
 
     def lacks(self, target: TargetInfo) -> str:
         """Return why this target cannot be measured so, by its claims; empty if it can."""
@@ -48,11 +50,21 @@ class Measurement:
         """Return the tables of a result. A result without figures has no tables."""
         return self.tables(result.found) if result.found else ()
 
+    def figures_of(self, result: Result) -> tuple[Figure, ...]:
+        """Return the figures of a result, with permanent ids; there are none where nothing was found."""
+        return self.figures(result.found) if result.found else ()
+
 
 # The calibration comes first, as all that follow compare with it.
 MEASUREMENTS = (
     Measurement(
-        "static", "what a batch of b rows takes, and where the knee is", 6, 25, static.measure, tables.static.tables
+        "static",
+        "what a batch of b rows takes, and where the knee is",
+        6,
+        25,
+        static.measure,
+        tables.static.tables,
+        figures=figures.static.figures,
     ),
     Measurement(
         "naive",
@@ -62,6 +74,7 @@ MEASUREMENTS = (
         naive.measure,
         tables.naive.tables,
         needs=BATCHES,
+        figures=figures.naive.figures,
     ),
     Measurement(
         "sweep",
@@ -71,6 +84,7 @@ MEASUREMENTS = (
         sweep.measure,
         tables.sweep.tables,
         needs=BATCHES,
+        figures=figures.sweep.figures,
     ),
     Measurement(
         "isolation",
@@ -80,6 +94,7 @@ MEASUREMENTS = (
         isolation.measure,
         tables.isolation.tables,
         whole=True,
+        figures=figures.isolation.figures,
     ),
     Measurement(
         "overload",
@@ -89,9 +104,19 @@ MEASUREMENTS = (
         overload.measure,
         tables.overload.tables,
         whole=True,
+        figures=figures.overload.figures,
     ),
-    Measurement("cost", "what a million inferences cost", 1, 1, cost.measure, tables.cost.tables, needs=BATCHES),
-    Measurement("gpu", "the same on CUDA", 20, 90, gpu.measure, tables.gpu.tables, whole=True),
+    Measurement(
+        "cost",
+        "what a million inferences cost",
+        1,
+        1,
+        cost.measure,
+        tables.cost.tables,
+        needs=BATCHES,
+        figures=figures.cost.figures,
+    ),
+    Measurement("gpu", "the same on CUDA", 20, 90, gpu.measure, tables.gpu.tables, whole=True, figures=figures.gpu.figures),
 )
 
 

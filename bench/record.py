@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from batchproof.bench.result import Result
     from batchproof.bench.tables.table import Table
     from batchproof.load.samples import Samples
+    from batchproof.reports.figures import Figure
 
 SAMPLES = "samples"
 
@@ -35,11 +36,19 @@ class Record:
         self.writer = BenchWriter(folder, awake=kept_awake())
 
     def measurement(
-        self, name: str, question: str, word: str, seconds: float, result: Result, tables: Iterable[Table]
+        self,
+        name: str,
+        question: str,
+        word: str,
+        seconds: float,
+        result: Result,
+        tables: Iterable[Table],
+        figures: Iterable[Figure] = (),
     ) -> None:
         """Write how a measurement ended, in a word, and what it found."""
         about = {"question": question, "word": word, "seconds": seconds}
-        self.writer.measurement(name, {**about, **result.facts(), "tables": [one.facts() for one in tables]})
+        shown = {"tables": [one.facts() for one in tables], "figures": [one.facts() for one in figures]}
+        self.writer.measurement(name, {**about, **result.facts(), **shown})
 
     def samples(self, name: str, samples: Samples) -> str:
         """Keep a run's raw samples as .npz (and its latencies as an HdrHistogram where hdrhistogram is installed).

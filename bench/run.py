@@ -32,6 +32,7 @@ from batchproof.host.awake import kept_awake
 from batchproof.load.workload import WORKS, Skipped, Unmeasured, Work
 from batchproof.reports import ReportError
 from batchproof.reports import bench_markdown as document
+from batchproof.reports.figures import Figure
 from batchproof.reports.formats.jsonl import ReportFolderError
 from batchproof.reports.wording import line
 from batchproof.stats.gates import FAIL, INCONCLUSIVE
@@ -211,11 +212,12 @@ class _Session:
         self.view.begin(one.name, one.question)
         started = time.monotonic()
         tables: tuple[Table, ...] = ()
+        figures: tuple[Figure, ...] = ()
         try:
             if lacking := one.lacks(self.bench.target.info):
                 raise Skipped(lacking)
             result = one.measure(self.bench, self.calibrate)
-            word, tables = word_of(result), one.tables_of(result)
+            word, tables, figures = word_of(result), one.tables_of(result), one.figures_of(result)
         except Skipped as skipped:
             word, result = "SKIPPED", Result.nothing(str(skipped))
         except TargetGone:
@@ -230,9 +232,10 @@ class _Session:
         if wrong := self.bench.under_load.taken() if self.bench.under_load else []:
             word, result = FAIL, replace(result, headline=f"wrong under load: {wrong[0].wrong}")
             self.record.keep(f"{one.name}-{PAGE}", "\n".join(looked.shown for looked in wrong))
+            figures = tuple(replace(figure, valid=False) for figure in figures)  # wrong answers are not served
         seconds = round(time.monotonic() - started, 3)
         self.words.append(word)
-        self.record.measurement(one.name, one.question, word, seconds, result, tables)
+        self.record.measurement(one.name, one.question, word, seconds, result, tables, figures)
         self.view.end(one.name, word, seconds, result.headline)
 
     def _end(self, reason: str) -> ExitStatus:

@@ -48,9 +48,7 @@ class Strength:
     by_hunt: str
 
 
-def strengths(
-    names: Sequence[str] = (), schedules: int = SCHEDULES, campaigns: int = CAMPAIGNS
-) -> Iterator[Strength]:
+def strengths(names: Sequence[str] = (), schedules: int = SCHEDULES, campaigns: int = CAMPAIGNS) -> Iterator[Strength]:
     """Measure each mutant (or those named), with a process for each processor."""
     every = list(names or mutants())
     measure = partial(_strength, schedules=schedules, campaigns=campaigns)

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from batchproof.bench.calibration import Calibrate
+from batchproof.bench.figures.tune import figures
 from batchproof.bench.fit import BATCHES
 from batchproof.bench.measurement import Bench
 from batchproof.bench.plan import Measurement
@@ -115,7 +116,7 @@ def run_tune(options: TuneOptions, console: Console | None = None, *, judges: Ju
 
     budget = f"{objective.goal.budget_ns / 1e6:g} ms"
     question = f"which configuration serves most with {objective.goal.percent:g} % within {budget}"
-    one = Measurement("tune", question, 60, 180, measure, tables, needs=BATCHES)
+    one = Measurement("tune", question, 60, 180, measure, tables, needs=BATCHES, figures=figures)
     report = options.report or Path("reports/out") / f"tune-{''.join(c if c.isalnum() else '-' for c in options.target)}"
     plain = Options(options.target, options.quick, options.work, report=report, seed=options.seed)
     status = run(plain, console, only=(one,), command=options.command(), judges=judges)

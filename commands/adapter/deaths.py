@@ -34,8 +34,7 @@ class Deaths(AbstractContextManager["Deaths"]):
     def findings(self) -> tuple[Finding, ...]:
         """Return a note for each different end."""
         return tuple(
-            note("threads", f"{_times(count)} of the target ended with {said}")
-            for said, count in self.seen.items()
+            note("threads", f"{_times(count)} of the target ended with {said}") for said, count in self.seen.items()
         )
 
 

@@ -26,7 +26,7 @@ NEEDED = {  # the names that a skeleton uses, and the modules that they are impo
     "Judgement": "batchproof.fixtures.judging.verdicts",
     "vacuous": "batchproof.fixtures.judging.verdicts",
 }
-ENTRY = Template('''\
+ENTRY = Template("""\
 [$id]
 level = "MUST"
 title = "TODO $id: the fact that holds for a conformant batcher, in one line"
@@ -39,7 +39,7 @@ profile = "$profile"
 since = "$since"
 if_it_fails = ["TODO: what to look at first?"]
 
-''')
+""")
 TEST = Template('''
 
 @pytest.mark.rule("$id")
@@ -54,11 +54,11 @@ def todo_$number(timeline: Timeline) -> Judgement:
     """TODO: which requests matter, and by what names."""
     return vacuous("TODO: what is expected", f"TODO: what was seen of {len(timeline.requests)} requests")
 ''')
-CASE = Template('''\
+CASE = Template("""\
     ("$id", "TODO: kept", PASS, "TODO", happened(*several("r0"))),
     ("$id", "TODO: broken", FAIL, "TODO", happened(*several("r0"))),
-''')
-MUTANT = Template('''\
+""")
+MUTANT = Template("""\
 [$area-todo-$number]
 what = "TODO: what the wrong line does"
 where = "core"
@@ -67,7 +67,7 @@ wrong = "TODO: the wrong line in its place\\n"
 kills = ["$id"]
 message = "TODO: what the failure says"
 
-''')
+""")
 
 
 class NewRuleError(Exception):

@@ -24,7 +24,9 @@ PUBLIC = {
     "batchproof.reference_batcher": (
         "Batcher BatcherConfig BatcherError Closed ConfigError Expired Invalid Oversize QueueFull QueuePolicy TensorSpec"
     ),
-    "batchproof.reports": "BenchReport Report ReportError VERDICTS headline read read_bench",
+    "batchproof.reports": (
+        "BenchReport Figure Measured Report ReportError VERDICTS figures_of headline measured read read_bench"
+    ),
 }
 KINDS = ("in_process", "asyncio_loop", "http_server", "grpc_v2_server")
 ADAPTERS = ("targets/litserve.py", *(f"commands/new/skeleton/{kind}/example_adapter.py" for kind in KINDS))

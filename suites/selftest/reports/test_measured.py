@@ -1,0 +1,135 @@
+"""Figures are read from whatever folder holds them, and whatever is wrong with it is said in one message."""
+
+import json
+
+import pytest
+
+from batchproof.reports import ReportError, figures_of, measured
+from batchproof.reports.figures import Figure
+from batchproof.suites.selftest.report_lines import footer, header, result, write
+
+P99 = Figure("open.p99_ns[load=0.6]", 5e6, "ns", "lower", 4e6, 6e6, 1000)
+GAIN = Figure("perf.gain", 2.5, "1", "higher")
+TARGET = {"name": "x", "version": "1", "reached": "x", "contact": "", "sight": "wire", "claims": {}}
+HEAD = {"type": "header", "format": 1, "batchproof": "2026.11.0", "started": "2026-11-21T13:00:00Z", "host": {},
+        "target": TARGET, "measurements": ["a", "b"], "works": ["w"], "quick": True, "seed": 1, "slo_ns": 0, "price": None,
+        "command": "batchproof bench --target x"}
+END = {"type": "footer", "ended": "2026-11-21T13:01:00Z", "exit_status": 0, "complete": True, "reason": "",
+       "names": ["a", "b"]}
+
+
+def line(name, *figures, **more):
+    """Return the line of a measurement."""
+    facts = [one if isinstance(one, dict) else one.facts() for one in figures]
+    about = {"type": "measurement", "measurement": name, "question": "why?", "word": "measured", "seconds": 1.0}
+    about |= {"valid": True, "reasons": [], "verdict": "", "headline": "fine", "tables": [], "figures": facts}
+    return about | more
+
+
+def bench_of(folder, *lines):
+    """Write a bench of these lines, and return its folder."""
+    folder.mkdir(exist_ok=True)
+    text = "".join(json.dumps(one) + "\n" for one in lines)
+    (folder / "bench.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_the_figures_of_a_bench(tmp_path):
+    """They come in the order of the measurements; one without figures has none."""
+    found = measured(bench_of(tmp_path, HEAD, line("a", P99), line("b"), END))
+
+    assert found.figures == (P99,)
+    assert (found.target, found.truncated, found.missing) == ("x 1", False, ())
+    assert found.by_id() == {P99.id: P99}
+
+
+def test_the_figures_of_a_check(tmp_path):
+    """A rule about speed has them in its result."""
+    rule = result("PERF-SPEEDUP-001", figures=[GAIN.facts()])
+    lines = header(rules=["PERF-SPEEDUP-001"]), rule, footer(counts={"PASS": 1})
+
+    assert figures_of(write(tmp_path, *lines)) == (GAIN,)
+    assert figures_of(tmp_path / "report.jsonl") == (GAIN,)
+    (tmp_path / "report.jsonl").rename(tmp_path / "base.jsonl")
+    assert figures_of(tmp_path / "base.jsonl") == (GAIN,)
+
+
+def test_a_file_without_figures_has_none(tmp_path):
+    """Files that were written before there were figures can still be read."""
+    old = line("a")
+    del old["figures"]
+
+    assert figures_of(bench_of(tmp_path, HEAD, old)) == ()
+
+
+def test_a_truncated_bench_says_so(tmp_path):
+    """What was measured before it was killed is there, and what is missing has its name."""
+    folder = bench_of(tmp_path, HEAD, line("a", P99))
+    with (folder / "bench.jsonl").open("a") as file:
+        file.write('{"type": "measurement", "measu')
+    found = measured(folder)
+
+    assert (found.figures, found.truncated, found.missing) == ((P99,), True, ("b",))
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({**P99.facts(), "value": "NaN"}, "'figures.0.value' is not a number"),
+        ({**P99.facts(), "value": float("inf")}, "'figures.0.value' is not a number"),
+        ({**P99.facts(), "value": 10**400}, "too large"),
+        ({**P99.facts(), "id": "<script>"}, "is not the id of a figure"),
+        ({**P99.facts(), "id": "a" * 300}, "figures.0.id"),
+        ({**P99.facts(), "low": 7e6}, "is empty"),
+        ({**P99.facts(), "n": -1}, "figures.0.n"),
+        ({**P99.facts(), "better": "bigger"}, "'figures.0.better' is 'bigger', and may be 'higher', 'lower'"),
+        ({**P99.facts(), "colour": "red"}, "unknown fields: 'colour'"),
+        ({"id": P99.id}, "lacks"),
+    ],
+)
+def test_a_hostile_figure_is_refused(tmp_path, facts, said):
+    """The message has the file and the reason, in one line."""
+    with pytest.raises(ReportError) as refused:
+        figures_of(bench_of(tmp_path, HEAD, line("a", facts)))
+
+    assert said in str(refused.value)
+    assert str(refused.value).startswith(f"{tmp_path}/bench.jsonl")
+    assert "\n" not in str(refused.value)
+
+
+def test_two_figures_of_one_id_are_refused(tmp_path):
+    """A comparison would not know which one is meant."""
+    with pytest.raises(ReportError, match=r"two figures have the id open\.p99_ns\[load=0\.6\]"):
+        figures_of(bench_of(tmp_path, HEAD, line("a", P99), line("b", P99)))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "the file is empty"),
+        ("hello\n", "not a header"),
+        ('{"type": "header", "format": 99}\n', "its format is 99, and this version of Batchproof reads format 1"),
+        ("\x00\x01\x02", "not a header"),
+        ("[" * 100_000, "not a header"),
+    ],
+)
+def test_a_foreign_or_newer_file_is_refused(tmp_path, text, said):
+    """Whatever it is, there is one message that names it."""
+    (tmp_path / "bench.jsonl").write_text(text)
+
+    with pytest.raises(ReportError, match=said):
+        figures_of(tmp_path)
+    (tmp_path / "bench.jsonl").rename(tmp_path / "other.jsonl")
+    with pytest.raises(ReportError, match=said):
+        figures_of(tmp_path / "other.jsonl")
+
+
+def test_a_folder_has_to_hold_one_run(tmp_path):
+    """Without a file there is nothing to read, and with two nobody knows which one is meant."""
+    with pytest.raises(ReportError, match=r"there is neither a bench\.jsonl nor a report\.jsonl in this folder"):
+        figures_of(tmp_path)
+    with pytest.raises(ReportError, match="no such file"):
+        figures_of(tmp_path / "gone")
+    write(bench_of(tmp_path, HEAD), header())
+    with pytest.raises(ReportError, match="holds a bench and a check: name"):
+        figures_of(tmp_path)
