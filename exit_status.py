@@ -52,6 +52,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "explain": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "mutants": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "report": _and(ExitStatus.FAILED, ExitStatus.NOTHING, ExitStatus.INCONCLUSIVE),
+        "summary": _and(ExitStatus.UNAVAILABLE),
         "matrix": _and(),
         "truth": _and(ExitStatus.FAILED, ExitStatus.NOTHING),
         "witness": _and(ExitStatus.UNAVAILABLE),

@@ -1,4 +1,4 @@
-"""Commands that judge, and that show judgements: check, hunt, diff, rules, lint, explain, mutants, report, matrix, truth."""
+"""Commands that judge, and that show judgements: check, hunt, diff, rules, lint, explain, report, summary, matrix, ..."""
 
 from __future__ import annotations
 
@@ -209,6 +209,17 @@ def report(
     from batchproof.commands.report import print_reports
 
     end(print_reports(folders))
+
+
+@app.command(epilog=help_text("summary"))
+def summary(
+    new: Annotated[Path, typer.Argument(help="A report folder.")],
+    base: Annotated[Path | None, typer.Option(help="The report folder to compare it with.")] = None,
+) -> None:
+    """Print what changed against a base, for a pull request: five lines and a table, as Markdown."""
+    from batchproof.commands.summary import summarise
+
+    end(summarise(new, base))
 
 
 @app.command(epilog=help_text("matrix"))

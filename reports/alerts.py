@@ -10,13 +10,12 @@ from batchproof.reports.causes import causes, followers
 from batchproof.reports.failure import again
 from batchproof.reports.formats.jsonl import Line
 from batchproof.reports.formats.report import FILE, Report
-from batchproof.reports.headline import headline
+from batchproof.reports.headline import ending, headline
 from batchproof.reports.wording import line, message
 from batchproof.reports.workflow_commands import Level, annotation
 
 BAD = ("FAIL", "ERROR", "INCONCLUSIVE")
 _LEVELS: dict[str, Level] = {"MUST": "error", "SHOULD": "warning", "MAY": "notice"}
-_INCONCLUSIVE = 75  # as in exit_status.py, which this room does not import
 _BASE = "REPORT"
 _SARIF: dict[Level, sarif.Level] = {"error": "error", "warning": "warning", "notice": "note"}
 
@@ -81,8 +80,9 @@ def _level(result: Line) -> Level:
 def _ending(report: Report) -> Level:
     if report.footer is None or not report.footer["complete"]:
         return "error"
-    status = report.footer["exit_status"]
-    return "notice" if status == 0 else "warning" if status == _INCONCLUSIVE else "error"
+    if report.footer["exit_status"] == 0:
+        return "notice"
+    return "warning" if ending(report) == "inconclusive" else "error"
 
 
 def _said(report: Report, result: Line, folder: str | PurePath, following: Sequence[Line]) -> str:
