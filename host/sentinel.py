@@ -9,11 +9,23 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from dataclasses import dataclass
 
 from batchproof.host.stalls import Stall
 from batchproof.host.ticker import NOTED_NS, TICK_NS
 
 KEPT = 100_000
+STALL_NS = 1_000_000  # what `noise` counts
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How noisy the host was while it was watched: the stalls of a millisecond or more, the longest, and all together."""
+
+    watched_ns: int
+    stalls: int
+    longest_ns: int
+    total_ns: int
 
 
 class Sentinel:
@@ -26,6 +38,7 @@ class Sentinel:
 
     def start(self) -> Sentinel:
         """Begin to watch."""
+        self._started_ns = time.monotonic_ns()
         self._thread.start()
         return self
 
@@ -33,6 +46,11 @@ class Sentinel:
         """Stop watching. Safe to call twice."""
         self._stop.set()
         self._thread.join(timeout=5)
+
+    def noise(self) -> Noise:
+        """Return how noisy the host has been since the start."""
+        late = [stall.late_ns for stall in self.since(self._started_ns) if stall.late_ns >= STALL_NS]
+        return Noise(time.monotonic_ns() - self._started_ns, len(late), max(late, default=0), sum(late))
 
     def since(self, start_ns: int) -> tuple[Stall, ...]:
         """Return the stalls that ended at or after `start_ns`, with the one that is going on right now."""
@@ -42,6 +60,7 @@ class Sentinel:
         return (*found, current) if current.late_ns > NOTED_NS else tuple(found)
 
     _due_ns = 1 << 62
+    _started_ns = 0
 
     def _watch(self) -> None:
         while not self._stop.is_set():

@@ -135,7 +135,7 @@ def _row(life: _Life, scale: _Scale) -> str:
 
 def _axis(scale: _Scale) -> tuple[str, str]:
     """Return the line with the ticks and the line with their milliseconds, counted from the first event."""
-    step = _round_up(max(1, scale.span_ns * 10 // scale.columns))
+    step = round_up(max(1, scale.span_ns * 10 // scale.columns))
     decimals = max(0, 7 - len(str(step)))
     ticks, labels = "-" * scale.columns, ""
     for tick in range(0, scale.span_ns + 1, step):
@@ -147,7 +147,7 @@ def _axis(scale: _Scale) -> tuple[str, str]:
     return ticks, labels
 
 
-def _round_up(step: int) -> int:
+def round_up(step: int) -> int:
     """Return the next number of the kind 1, 2, 5, 10, 20, 50, ..."""
     power: int = 10 ** (len(str(step)) - 1)
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= step)

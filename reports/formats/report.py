@@ -134,9 +134,9 @@ class ReportWriter:
         self.counts[fields["verdict"]] += 1
         self._lines.write(type="result", **fields)
 
-    def footer(self, exit_status: int, complete: bool, reason: str) -> None:
+    def footer(self, exit_status: int, complete: bool, reason: str, **more: Any) -> None:
         """Write the last line: without it the report is truncated."""
-        self._lines.footer(exit_status, complete=complete, reason=reason, counts=dict(self.counts))
+        self._lines.footer(exit_status, complete=complete, reason=reason, counts=dict(self.counts), **more)
 
     def close(self) -> None:
         """End without a footer, for a report that cannot be written: it stays truncated."""

@@ -71,7 +71,7 @@ def test_a_report_that_cannot_be_read_back_is_not_green(
 ) -> None:
     """A report that contradicts itself, as when two runs write into one folder, ends the run with exit 4."""
     footer = ReportWriter.footer
-    monkeypatch.setattr(ReportWriter, "footer", lambda self, *about: (self.header(), footer(self, *about))[1])
+    monkeypatch.setattr(ReportWriter, "footer", lambda self, *line, **more: (self.header(), footer(self, *line, **more))[1])
 
     status, out, _ = invoke(capfd, "check", "--target", "virtual", "--rules", "DB-SIZE-001", "--report", tmp_path)
 
@@ -243,3 +243,19 @@ def test_the_cause_comes_first_and_what_follows_is_a_line(tmp_path: Path, capfd:
     assert status == 1
     assert (told.count("  config "), told.count("; follows from DB-ORDER-001")) == (1, 2)
     assert "NOT CONFORMANT: 3 of 3 judged MUST rules fail (2 of them follow from others)" in told
+
+
+def test_a_report_has_what_a_reader_asks_about_a_rule_that_passed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Its timeline with the bound that was judged, where the rule comes from, and how noisy the host was."""
+    invoke(capfd, "check", "--target", "virtual", "--rules", "DB-DELAY-002", "--report", tmp_path)
+
+    found = read(tmp_path)
+    (attempt,), (result,) = found.attempts, found.results
+    (limit,) = attempt["lanes"]["limits"]
+    assert (attempt["verdict"], attempt["evidence"]) == ("PASS", None)
+    assert [lane["name"] for lane in attempt["lanes"]["lanes"]] == ["r0"]
+    assert (limit["lane"], limit["since_ns"], limit["bound_ns"]) == (0, 0, attempt["lanes"]["delay_ns"])
+    assert limit["observed_ns"] == attempt["lanes"]["blocks"][0]["enter_ns"]
+    assert all(result[field] for field in ("source", "intent", "basis"))
+    assert found.footer is not None
+    assert set(found.footer["noise"]) == {"watched_ns", "stalls", "longest_ns", "total_ns"}
