@@ -30,4 +30,4 @@ def main() -> NoReturn:
     run_to_the_end(app)
 
 
-from batchproof.cli import judging, measuring, preparing, tracking  # noqa: E402, F401 - each adds its commands, in this order
+from batchproof.cli import judging, measuring, preparing, tracking, history  # noqa: E402, F401, I001 - each adds its commands, in this order

@@ -1,0 +1,1 @@
+"""Alembic's migrations of a history, one revision a file, which `schema.py` runs."""
