@@ -24,7 +24,7 @@ class ExitStatus(IntEnum):
         return status
 
     FINE = 0, "nothing is wrong: the target is conformant, every measurement passes, the files are clean"
-    FAILED = 1, "something is wrong: a MUST rule or a measurement failed, two targets differ, or the target died"
+    FAILED = 1, "something is wrong: a MUST rule or a measurement failed, a figure is slower, targets differ, or one died"
     MISUSE = 2, "the command line, a file it names, or an environment variable is wrong; the message says what to change"
     UNAVAILABLE = 4, "the target cannot be reached or started, or the results cannot be written"
     NOTHING = 5, "nothing was judged or measured: all of it was skipped, or cannot be observed"
@@ -48,6 +48,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "diff": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),
         "rules": _and(),
         "figures": _and(),
+        "compare": _and(ExitStatus.FAILED, ExitStatus.INCONCLUSIVE),
         "lint": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "explain": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "mutants": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),

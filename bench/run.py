@@ -18,6 +18,7 @@ from typing import Any
 from rich.console import Console
 
 from batchproof.bench.calibration import Calibrate, calibrated
+from batchproof.bench.figures.host import figures as host_figures
 from batchproof.bench.fit import departures
 from batchproof.bench.measurement import Bench, Price
 from batchproof.bench.plan import MEASUREMENTS, Measurement, by_name
@@ -29,6 +30,8 @@ from batchproof.bench.view import View
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.announce import heard_by
 from batchproof.host.awake import kept_awake
+from batchproof.host.fingerprint import fingerprint
+from batchproof.host.yardstick import yardstick
 from batchproof.load.workload import WORKS, Skipped, Unmeasured, Work
 from batchproof.reports import ReportError
 from batchproof.reports import bench_markdown as document
@@ -175,6 +178,7 @@ class _Session:
             slo_ns=self.bench.slo_ns,
             price=vars(self.bench.price) if self.bench.price else None,
             command=command or options.command(),
+            host=fingerprint(),
         )  # fmt: skip
 
     def run(self) -> ExitStatus:
@@ -191,8 +195,10 @@ class _Session:
             self.view.print("no HdrHistogram files: pip install 'batchproof[bench]'")
         reason = ""
         try:
+            self._measure_host("before")
             for one in self.chosen:
                 self._do(one)
+            self._measure_host("after")
         except TargetGone as gone:
             reason = f"the target died: {gone}"
         except KeyboardInterrupt:
@@ -201,6 +207,11 @@ class _Session:
             self.view.stop()
             raise self._lost(error.strerror) from None
         return self._end(reason)
+
+    def _measure_host(self, when: str) -> None:
+        """Measure how fast the host itself is; in simulated time that makes no difference."""
+        if not self.bench.target.simulated:
+            self.record.writer.yardstick(when, [one.facts() for one in host_figures(yardstick(), when)])
 
     def _lost(self, why: object) -> CannotKeep:
         where = self.record.folder

@@ -19,13 +19,13 @@ HEAD = """\
 A figure is a number that Batchproof has measured, with an id that stays: comparison, history and pages work on figures.
 
 - In the brackets of an id are the conditions that tell its siblings apart: `open.p99_ns[work=accelerator,load=0.6,size=16,delay=2ms]`. `work` is the model under load, `load` a share of the capacity, `size` the max_batch_size, `rows` the rows of a batch, and `delay` the queue delay.
-- `low` and `high` bound the true value, each with 99 % confidence; `null` means that there is no bound. They come from the run alone: how a figure varies from run to run is in no single run.
+- `low` and `high` bound the true value, each with 99 % confidence; `null` means that there is no bound. They come from the run alone: how a figure varies from run to run is in no single run, and [tracking.md](tracking.md#one-run-knows-little) says how much that is.
 - `n` is the number of independent observations. `valid: false` says that it is not a result: the run was INVALID, or the batcher gave wrong answers meanwhile. Such a figure is never compared.
 - A ratio has the unit `1`.
 
 A name that was published keeps its unit, its direction, its conditions and its meaning.
 They are in the lines of `bench.jsonl` and `report.jsonl` under `figures`; in Python, `batchproof.reports.figures_of(folder)` returns them, and `batchproof figures FOLDER` prints them.
-Names in bold are those that a comparison looks at first.
+Names in bold decide in a [comparison](tracking.md#compare).
 """  # noqa: E501 - a paragraph of Markdown is one line
 
 

@@ -41,6 +41,7 @@ def run_to_the_end(program: Callable[[], object]) -> NoReturn:
 
 def end(status: int, limit_s: float = LIMIT_S) -> NoReturn:
     """End this process as Python does, but within this time; say on standard error what it had to end by force."""
+
     def force() -> None:
         if not ended.wait(limit_s):
             _leave(status, hung=True)
@@ -76,8 +77,10 @@ def _leave(status: int, *, hung: bool) -> NoReturn:
         if names:
             left.append(_several("process", "es", names))
         if left:
-            print(f"batchproof: ended by force what the target left: {'; '.join(left)}. "
-                  "Its `close` or `finish` has to end it", file=sys.stderr)
+            print(
+                f"batchproof: ended by force what the target left: {'; '.join(left)}. Its `close` or `finish` has to end it",
+                file=sys.stderr,
+            )
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()

@@ -22,7 +22,7 @@ class Measured:
     """The figures of one run, in the order in which they were measured.
 
     where: the file. header: its first line, with host, target, seed and command. truncated: the run never got to its end.
-    missing: what was selected and has no line.
+    missing: what was selected and has no line. The yardsticks of the host come first: `host.*`.
     """
 
     where: Path
@@ -56,7 +56,7 @@ def measured(path: str | Path) -> Measured:
     else:
         bench_found = bench.read(file)
         header, truncated, missing = bench_found.header, bench_found.truncated, bench_found.missing
-        lines = bench_found.measurements
+        lines = (*bench_found.yardsticks, *bench_found.measurements)
     return Measured(file, header, _figures(lines, file), truncated, missing)
 
 

@@ -87,9 +87,7 @@ def _lines(*lines: str) -> str:
 
 def _changed(found: Sequence[Change]) -> str:
     heads = ("change", "rule", "level", "title", "before", "now")
-    rows = [
-        (_change(one), *map(cell, (one.rule, one.level, one.title)), word(one.before), word(one.now)) for one in found
-    ]
+    rows = [(_change(one), *map(cell, (one.rule, one.level, one.title)), word(one.before), word(one.now)) for one in found]
     return _table(heads, rows) if rows else "No verdict changed."
 
 

@@ -18,6 +18,7 @@ def figures(found: Works[Sweep]) -> tuple[Figure, ...]:
 
 
 def _of_work(work: str, found: Sweep) -> Iterator[Figure]:
+    sure = _best_is_known(found)
     best, smallest = (rate(point.run, point.size) for point in (found.best, found.smallest))
     yield figure(
         "sweep.best_rows_per_s",
@@ -25,11 +26,12 @@ def _of_work(work: str, found: Sweep) -> Iterator[Figure]:
         low=best.low,
         high=best.high,
         n=best.n,
-        valid=found.best.valid,
+        valid=sure,
         work=work,
     )
     if (gain := quotient(best, smallest)) and gain.estimate:
-        yield figure("sweep.gain", gain.estimate, low=gain.low, high=gain.high, n=gain.n, valid=found.valid, work=work)
+        valid = sure and found.valid
+        yield figure("sweep.gain", gain.estimate, low=gain.low, high=gain.high, n=gain.n, valid=valid, work=work)
     for point in found.closed:
         told = rate(point.run, point.size)
         where: dict[str, Any] = {"work": work, **_where(point)}
@@ -38,6 +40,11 @@ def _of_work(work: str, found: Sweep) -> Iterator[Figure]:
     for row in found.open:
         at: dict[str, Any] = {"work": work, "load": row.load["fraction"], **_where(row)}
         yield from latencies("open", row.run.samples.latency_ns, valid=row.valid, **at)
+
+
+def _best_is_known(found: Sweep) -> bool:
+    """Say whether no larger batch might serve more: the best of the points that the host has spared need not be the best."""
+    return found.best.valid and not any(not point.valid and point.size > found.best.size for point in found.closed)
 
 
 def _where(point: Observed) -> dict[str, object]:

@@ -15,12 +15,16 @@ FILE = f"{NAME}.jsonl"
 
 @dataclass(frozen=True)
 class BenchReport:
-    """One bench of one target, line by line as it was written. cut: the last line ends in the middle."""
+    """One bench of one target, line by line as it was written.
+
+    cut: the last line ends in the middle. yardsticks: how fast the host itself was, before and after the measurements.
+    """
 
     header: Line
     measurements: tuple[Line, ...]
     footer: Line | None
     cut: bool = False
+    yardsticks: tuple[Line, ...] = ()
 
     @property
     def truncated(self) -> bool:
@@ -43,8 +47,11 @@ def read(path: str | Path) -> BenchReport:
     """Read a bench file, or the `bench.jsonl` of a folder; ReportError says what is wrong with it."""
     with opened(path, FILE) as raw:
         found = lines(raw, NAME)
-        _agree(found.header, found.body, found.footer)
-    return BenchReport(found.header, found.body, found.footer, found.cut)
+        measurements, yardsticks = (
+            tuple(one for one in found.body if one["type"] == kind) for kind in ("measurement", "yardstick")
+        )
+        _agree(found.header, measurements, found.footer)
+    return BenchReport(found.header, measurements, found.footer, found.cut, yardsticks)
 
 
 def _agree(header: Line, found: Sequence[Line], footer: Line | None) -> None:
@@ -79,6 +86,10 @@ class BenchWriter:
         """Write what a measurement found; `result` has the fields of the schema, and figures of its own."""
         self.names.append(name)
         self._lines.write(type="measurement", measurement=name, **result)
+
+    def yardstick(self, when: str, figures: Sequence[Mapping[str, Any]]) -> None:
+        """Write how fast the host itself was, `before` or `after` the measurements."""
+        self._lines.write(type="yardstick", when=when, figures=figures)
 
     def footer(self, exit_status: int, *, complete: bool, reason: str) -> None:
         """Write the last line: without it the bench is truncated."""

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from batchproof import __version__
@@ -17,6 +18,8 @@ from batchproof.reports.formats.schemas import flaw, schema, version
 from batchproof.reports.wording import clean
 
 Line = Mapping[str, Any]  # what one line says, as the schema of its file describes it
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class ReportError(Exception):
@@ -136,10 +139,10 @@ class LineWriter:
         self._file = path.open("a" if more else "w", encoding="utf-8", buffering=1)
         self._name, self._plain, self._awake = name, plain, awake
 
-    def header(self, **fields: Any) -> None:
-        """Write the first line."""
+    def header(self, *, host: Mapping[str, Any] = NOTHING, **fields: Any) -> None:
+        """Write the first line. host: what else is known of the machine."""
         about = {"format": version(self._name, "header"), "batchproof": __version__, "started": now()}
-        self.write(type="header", **about, host=_host(self._awake), **fields)
+        self.write(type="header", **about, host={**_host(self._awake), **host}, **fields)
 
     def write(self, **fields: Any) -> None:
         """Write one line."""

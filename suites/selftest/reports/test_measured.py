@@ -1,37 +1,14 @@
 """Figures are read from whatever folder holds them, and whatever is wrong with it is said in one message."""
 
-import json
-
 import pytest
 
 from batchproof.reports import ReportError, figures_of, measured
 from batchproof.reports.figures import Figure
 from batchproof.suites.selftest.report_lines import footer, header, result, write
+from batchproof.suites.selftest.runs import END, HEAD, bench_of, line, yardstick
 
 P99 = Figure("open.p99_ns[load=0.6]", 5e6, "ns", "lower", 4e6, 6e6, 1000)
 GAIN = Figure("perf.gain", 2.5, "1", "higher")
-TARGET = {"name": "x", "version": "1", "reached": "x", "contact": "", "sight": "wire", "claims": {}}
-HEAD = {"type": "header", "format": 1, "batchproof": "2026.11.0", "started": "2026-11-21T13:00:00Z", "host": {},
-        "target": TARGET, "measurements": ["a", "b"], "works": ["w"], "quick": True, "seed": 1, "slo_ns": 0, "price": None,
-        "command": "batchproof bench --target x"}
-END = {"type": "footer", "ended": "2026-11-21T13:01:00Z", "exit_status": 0, "complete": True, "reason": "",
-       "names": ["a", "b"]}
-
-
-def line(name, *figures, **more):
-    """Return the line of a measurement."""
-    facts = [one if isinstance(one, dict) else one.facts() for one in figures]
-    about = {"type": "measurement", "measurement": name, "question": "why?", "word": "measured", "seconds": 1.0}
-    about |= {"valid": True, "reasons": [], "verdict": "", "headline": "fine", "tables": [], "figures": facts}
-    return about | more
-
-
-def bench_of(folder, *lines):
-    """Write a bench of these lines, and return its folder."""
-    folder.mkdir(exist_ok=True)
-    text = "".join(json.dumps(one) + "\n" for one in lines)
-    (folder / "bench.jsonl").write_text(text, encoding="utf-8")
-    return folder
 
 
 def test_the_figures_of_a_bench(tmp_path):
@@ -41,6 +18,14 @@ def test_the_figures_of_a_bench(tmp_path):
     assert found.figures == (P99,)
     assert (found.target, found.truncated, found.missing) == ("x 1", False, ())
     assert found.by_id() == {P99.id: P99}
+
+
+def test_the_yardsticks_of_the_host_come_first(tmp_path):
+    """They are figures like all others, and are not a measurement that somebody selected."""
+    found = measured(bench_of(tmp_path, HEAD, yardstick(), line("a", P99), line("b"), yardstick(when="after"), END))
+
+    ids = ["host.compute_ns[when=before]", "host.handover_ns[when=before]"]
+    assert [one.id for one in found.figures] == [*ids, *(one.replace("before", "after") for one in ids), P99.id]
 
 
 def test_the_figures_of_a_check(tmp_path):
