@@ -73,6 +73,28 @@ def show(
 
 
 @history.command(epilog=STATUSES)
+def changes(
+    store: Store = STORE,
+    figure: Annotated[str, typer.Option(help="Only these figures: an id, or a pattern such as sweep.*.")] = "",
+    target: OfTarget = "",
+    branch: OfBranch = "",
+    host: OfHost = "",
+    last: Annotated[int, typer.Option(min=1, help="How many runs of each series, the newest.")] = 500,
+    min_change: Annotated[float, typer.Option(min=0, max=10, help="Leave out what changed by a smaller share.")] = 0.02,
+    fail_if_slower: Annotated[
+        int, typer.Option(min=0, help="Exit with status 1 if a figure became worse within so many of its last runs.")
+    ] = 0,
+    repo: Repo = Path(),
+    as_json: AsJson = False,
+) -> None:
+    """Show where figures changed, by how much, and which commits may have done it."""
+    from batchproof.commands.history.changes import Asked, print_changes
+
+    asked = Asked(figure, target, branch, host, last, min_change, fail_if_slower, repo)
+    end(print_changes(store, asked, as_json=as_json))
+
+
+@history.command(epilog=STATUSES)
 def prune(
     store: Store = STORE,
     run: Annotated[list[int] | None, typer.Option(help="The number of a run; may be given several times.")] = None,

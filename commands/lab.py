@@ -137,6 +137,25 @@ def simulator_speed(
         print_table(requests)
 
 
+@lab.command("change-points", epilog=STATUSES)
+def change_points(
+    series: Annotated[int, typer.Option(min=1, max=100_000, help="How many series of each kind.")] = 500,
+    spread: Annotated[float, typer.Option(min=0, max=1, help="Standard deviation of a run, as a share.")] = 0.02,
+    min_change: Annotated[float, typer.Option(min=0, max=1, help="As for `history changes`.")] = 0.02,
+    seed: Seed = 1729,
+) -> None:
+    """Measure how often `history changes` is wrong, on series whose changes are known."""
+    from batchproof.stats.change_points import OtavaMissing
+
+    with _one_message():
+        from batchproof.stats.change_point_rates import print_table
+
+        try:
+            print_table(series, spread=spread, least_change=min_change, seed=seed)
+        except OtavaMissing as missing:
+            _refuse(str(missing), ExitStatus.MISUSE)
+
+
 @lab.command(epilog=STATUSES)
 def configurations(
     folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Where the config.pbtxt files are.")],
