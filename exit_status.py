@@ -44,6 +44,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "check": tuple(ExitStatus),
         "hunt": tuple(ExitStatus),
         "bench": tuple(ExitStatus),
+        "load-worker": _and(ExitStatus.UNAVAILABLE),
         "tune": tuple(ExitStatus),
         "diff": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),
         "rules": _and(),

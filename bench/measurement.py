@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 from batchproof.bench.fit import fitted
 from batchproof.bench.record import Record
 from batchproof.bench.under_load import UnderLoad
-from batchproof.load.runs import until_valid
+from batchproof.load.runs import open_loop, until_valid
+from batchproof.load.schedule import Schedule
+from batchproof.load.spread.crew import Crew
 from batchproof.load.traffic import Traffic
 from batchproof.load.workload import WORKS, Served, Work, serve
 from batchproof.reference_batcher.config import BatcherConfig
-from batchproof.targets.protocol import TargetGone
+from batchproof.targets.protocol import Misuse, TargetGone
 from batchproof.targets.verbs import FullTarget
 
 if TYPE_CHECKING:
@@ -30,6 +32,18 @@ if TYPE_CHECKING:
 WAIT_NS = 30_000_000_000
 ATTEMPTS = (3, 2)  # full, quick
 PATIENT_S = (600.0, 25.0)  # after this no run is repeated, so that a bench ends in time on a noisy host too
+
+
+class NotSpreadable(Misuse):
+    """A crew cannot send to this model, so the bench ends; the message says why."""
+
+    def __init__(self, target: str, model: str = "") -> None:
+        why = (
+            f"workers send requests of the witness, and none for the model '{model}'"
+            if model
+            else (f"{target} is not reached over the network, or its adapter has no `route`")
+        )
+        super().__init__(f"--workers: {why}; leave --workers out")
 
 
 @dataclass(frozen=True)
@@ -46,7 +60,8 @@ class Bench:
 
     works: the models under load. slo_ns: the p99 to hold; 0: none was given. wait_ns: how long to wait, at the end of a run,
     for requests that are still outstanding. said: is called with what is being done. under_load: judges what is sent; None:
-    nobody does. started: on the monotonic clock, in s.
+    nobody does. crew: sends open loops from several machines; None: this process sends them. started: on the monotonic
+    clock, in s.
     """
 
     target: FullTarget
@@ -59,6 +74,7 @@ class Bench:
     wait_ns: int = WAIT_NS
     said: Callable[[str], None] = lambda _text: None
     under_load: UnderLoad | None = None
+    crew: Crew | None = None
     started: float = field(default_factory=time.monotonic)
 
     def say(self, text: str) -> None:
@@ -74,8 +90,11 @@ class Bench:
         return fitted(config, self.target.info.claims, crowded=crowded)
 
     def serve(self, work: Work, config: BatcherConfig, **more: Any) -> Served:
-        """Serve a model on the target; Skipped as in `workload.serve`."""
+        """Serve a model on the target; Skipped as in `workload.serve`. NotSpreadable if there is a crew for nothing."""
         served = serve(self.target, work, config, wait_ns=self.wait_ns, **more)
+        if self.crew is not None and (served.deployment.route is None or work.model):
+            served.close()
+            raise NotSpreadable(self.target.info.name, work.model)
         if self.under_load is not None and not work.model:
             served.traffic = Traffic(served.clock.now_ns)
             served.at_end = partial(self.under_load.judge, served, config)
@@ -87,6 +106,14 @@ class Bench:
         least: how many attempts are made however late it is, for a run that others depend on.
         """
         return until_valid(make, max(least, self.attempts), self.check_alive)
+
+    def open_loop(self, served: Served, schedule: Schedule, **asked: Any) -> Run:
+        """Offer a schedule to a model, from here or from the crew; asked: slo_ns, percent, as in `runs.open_loop`."""
+        if self.crew is None or served.deployment.route is None:
+            threads = served.threads
+            return open_loop(served.submit, served.clock, schedule, wait_ns=self.wait_ns, compute_threads=threads, **asked)
+        route, payload = served.deployment.route, served.payload
+        return self.crew.open_loop(route, schedule, wait_ns=self.wait_ns, payload=payload, **asked)
 
     @property
     def attempts(self) -> int:

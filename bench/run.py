@@ -9,7 +9,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +20,7 @@ from rich.console import Console
 from batchproof.bench.calibration import Calibrate, calibrated
 from batchproof.bench.figures.host import figures as host_figures
 from batchproof.bench.fit import departures
-from batchproof.bench.measurement import Bench, Price
+from batchproof.bench.measurement import Bench, NotSpreadable, Price
 from batchproof.bench.plan import MEASUREMENTS, Measurement, by_name
 from batchproof.bench.record import Record
 from batchproof.bench.result import Result
@@ -32,6 +32,8 @@ from batchproof.host.announce import heard_by
 from batchproof.host.awake import kept_awake
 from batchproof.host.fingerprint import fingerprint
 from batchproof.host.yardstick import yardstick
+from batchproof.load.spread.ask import Wanted
+from batchproof.load.spread.crew import Crew
 from batchproof.load.workload import WORKS, Skipped, Unmeasured, Work
 from batchproof.reports import ReportError
 from batchproof.reports import bench_markdown as document
@@ -69,6 +71,7 @@ class Options:
     currency: str = "EUR"
     report: Path | None = None
     seed: int = 1729
+    crew: Wanted = field(default_factory=Wanted)
 
     def works(self) -> tuple[Work, ...]:
         """Return the models; Usage names what there is."""
@@ -99,6 +102,7 @@ class Options:
             "--price-per-hour": self.price_per_hour and f"{self.price_per_hour:g}",
             "--currency": self.currency if self.price_per_hour else "",
             "--seed": self.seed,
+            **self.crew.words(),
         }
         words = [word for name, value in given.items() if value for word in (name, str(value))]
         flags = [*["--quick"] * self.quick, *["--awake"] * kept_awake()]
@@ -125,12 +129,13 @@ def run(
         works, chosen = options.works(), only or options.chosen()
         if options.slo_p99_ms < 0 or options.price_per_hour < 0:
             raise Usage("--slo-p99-ms and --price-per-hour must not be negative")
-    except Usage as wrong:
+        options.crew.check()
+    except (Usage, Misuse) as wrong:
         return refuse(line(wrong))
     try:
-        with _target(options, console) as target:
+        with _target(options, console) as target, options.crew.crew(console.print) as crew:
             folder = options.report or Path("reports/out") / f"bench-{_folder(options.target, target)}"
-            return _Session(options, Record(folder), target, works, chosen, console, command, judges).run()
+            return _Session(options, Record(folder), target, works, chosen, console, command, judges, crew).run()
     except Misuse as error:
         return refuse(line(error))
     except (TargetError, ReportFolderError, CannotKeep) as error:
@@ -152,6 +157,7 @@ class _Session:
         console: Console,
         command: str = "",
         judges: Judges | None = None,
+        crew: Crew | None = None,
     ) -> None:
         self.record, self.chosen, self.console = record, chosen, console
         self.view = View(console, [one.name for one in chosen])
@@ -165,6 +171,7 @@ class _Session:
             price=Price(options.price_per_hour, options.currency) if options.price_per_hour else None,
             said=self.view.say,
             under_load=UnderLoad(judges(target.info)) if judges else None,
+            crew=crew,
         )
         self.calibrate: Calibrate = cache(partial(calibrated, self.bench))  # each work once, when it is first asked for
         self.words: list[str] = []
@@ -231,7 +238,7 @@ class _Session:
             word, tables, figures = word_of(result), one.tables_of(result), one.figures_of(result)
         except Skipped as skipped:
             word, result = "SKIPPED", Result.nothing(str(skipped))
-        except TargetGone:
+        except (TargetGone, NotSpreadable):
             raise
         except Unmeasured as why:
             word, result = "INVALID", Result.nothing(str(why))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from batchproof.cli import app
-from batchproof.cli.options import Awake, Image, NamesTargets, Seed, Target, end, with_image
+from batchproof.cli.options import Awake, Image, NamesTargets, Seed, Target, Workers, WorkersFrom, end, with_image
 from batchproof.commands.lab import lab
 from batchproof.exit_status import help_text
 
@@ -26,15 +26,29 @@ def bench(
     currency: Annotated[str, typer.Option(help="The currency of that price.")] = "EUR",
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/bench-TARGET].")] = None,
     image: Image = "",
+    workers: Workers = 0,
+    workers_from: WorkersFrom = "",
     _awake: Awake = False,
     seed: Seed = 1729,
 ) -> None:
     """Measure how fast a batcher is, and compare it with the thresholds of the measurements."""
-    from batchproof.commands.bench import Options
+    from batchproof.commands.bench import Options, Wanted
     from batchproof.commands.bench import bench as measure
 
     asked = (quick, work, only, slo_p99_ms, price_per_hour, currency, report, seed)
-    end(measure(Options(with_image(target, image), *asked)))
+    end(measure(Options(with_image(target, image), *asked, crew=Wanted(workers, workers_from))))
+
+
+@app.command("load-worker", epilog=help_text("load-worker"))
+def load_worker(
+    master: Annotated[str, typer.Option(help="HOST:PORT where a bench with --workers-from waits.")],
+    name: Annotated[str, typer.Option(help="What the bench calls it [default: this machine's name].")] = "",
+    patience_s: Annotated[float, typer.Option(min=1, help="How long to look for the master.")] = 600.0,
+) -> None:
+    """Send a share of the load of a bench on another machine."""
+    from batchproof.commands.load_worker import load_worker as serve
+
+    end(serve(master, name, patience_s))
 
 
 @app.command(cls=NamesTargets, epilog=help_text("tune"))

@@ -92,4 +92,8 @@ Image = Annotated[str, typer.Option(help="With --target triton-docker: use this 
 Awake = Annotated[
     bool, typer.Option("--awake", help="Keep the processors of a virtual machine from sleeping.", callback=_keep_awake)
 ]
+Workers = Annotated[int, typer.Option(min=0, help="Send open loops from this many Locust workers [default: from here].")]
+WorkersFrom = Annotated[
+    str, typer.Option(help="HOST:PORT where the workers come to (batchproof load-worker) [default: they are started here].")
+]
 Seed = Annotated[int, typer.Option(help="Seed of everything that is random.")]

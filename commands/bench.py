@@ -5,8 +5,9 @@ from __future__ import annotations
 from batchproof.bench.run import Options, run
 from batchproof.commands.under_load import look_for
 from batchproof.exit_status import ExitStatus
+from batchproof.load.spread.ask import Wanted
 
-__all__ = ["Options", "bench"]
+__all__ = ["Options", "Wanted", "bench"]
 
 
 def bench(options: Options) -> ExitStatus:

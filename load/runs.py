@@ -99,20 +99,23 @@ def open_loop(
     slo_ns: int | None = None,
     percent: float | None = None,
     compute_threads: int = 0,
+    start_ns: int | None = None,
 ) -> Run:
     """Send every request when it is due, whatever the target does; latency counts from then.
 
     submit: given the number of the request, from 0; must not block; its Future settles with an answer or raises Refused. If
     it has a `flush()`, that is called when nothing more is due for now; until then it may collect what it sends.
     wait_ns: how long after the schedule's end an answer may come. slo_ns, percent, compute_threads: see `validity.Asked`;
-    with a limit, p99 is asked for. If `submit` raises, the target has refused that request.
+    with a limit, p99 is asked for. If `submit` raises, the target has refused that request. start_ns: when on the clock the
+    schedule begins, for a start that was agreed upon; otherwise it begins at once.
     """
     asked = Asked(slo_ns, 99.0 if percent is None and slo_ns is not None else percent, compute_threads)
     simulated = clock.simulated
     due = schedule.due_ns.tolist()
     deadline_ns = schedule.end_ns + wait_ns
     with conditions(simulated=simulated) as watch:
-        start_ns = clock.now_ns() + (0 if simulated else HEAD_START_NS)
+        if start_ns is None:
+            start_ns = clock.now_ns() + (0 if simulated else HEAD_START_NS)
         noted = Answers(clock.now_ns, start_ns, schedule.count)
         issuer = _Issuer(submit, clock, noted, due, start_ns, deadline_ns)
         if simulated:

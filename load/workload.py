@@ -62,8 +62,9 @@ WORKS = {
 class Served:
     """A model that a target serves; `submit` returns at once. Use it as a context manager.
 
-    threads: how many threads its instances compute with in this process, all together; 0: none. traffic: keeps the
-    requests of a witness, if it is set. at_end: is called before the model is removed.
+    payload: what each request asks of the witness, as fields of `Payload`. threads: how many threads its instances compute
+    with in this process, all together; 0: none. traffic: keeps the requests of a witness, if it is set. at_end: is called
+    before the model is removed.
     """
 
     def __init__(self, deployment: Deployment, work: Work, inputs: Any = None, threads: int = 0) -> None:
@@ -72,6 +73,7 @@ class Served:
         self.deployment = full_deployment(deployment)
         self.deployment.untouched_since_ns = None
         self.work = work
+        self.payload = {"work_ns": work.base_ns, "row_work_ns": work.row_ns}
         self.clock = self.deployment.clock
         self.threads = threads
         self._inputs = inputs

@@ -133,7 +133,8 @@ class Deployment(Protocol):
     configuration as the server has it); `statistics() -> dict` (what the server counted so far: any of `success`, `fail`,
     `failed`, `expired`, `cancelled`, `cache_hits`, `inference_count`, `execution_count`, and `batches`, executions by
     rows); attribute `clock` (a simulated one); `finish()` (close and wait); `pause()`, `resume()` and `kill_instance()`
-    (faults: stop the server's processes and let them go on, kill the process of one of the model's instances).
+    (faults: stop the server's processes and let them go on, kill the process of one of the model's instances); attribute
+    `route` (a `kit.routes.Route`: how a generator on another machine reaches it).
     """
 
     def submit(self, request: Request) -> Future[Response]:

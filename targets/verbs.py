@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from batchproof.host.clock import HOST_CLOCK, Clock
 from batchproof.targets.defaults import StackDefaults
 from batchproof.targets.protocol import Deployment, Target, TargetInfo, Unsupported
+
+if TYPE_CHECKING:
+    from batchproof.targets.kit.routes import Route
 
 
 class FullDeployment:
     """A deployment with every verb that `protocol.Deployment` lists.
 
     None if the adapter lacks them: release, log, queued, cancel, submit_malformed, statistics, config_pbtxt, pause, resume,
-    kill_instance.
+    kill_instance, route.
     finish: `close` if the adapter lacks it. clock: the host's, unless the deployment runs in simulated time.
     untouched_since_ns: when it was deployed, on its clock, or since when it has counted all that was sent to it; None if
     neither is known, because requests have been sent to it since.
@@ -41,6 +44,7 @@ class FullDeployment:
         self.pause: Callable[[], None] | None = getattr(inner, "pause", None)
         self.resume: Callable[[], None] | None = getattr(inner, "resume", None)
         self.kill_instance: Callable[[], None] | None = getattr(inner, "kill_instance", None)
+        self.route: Route | None = getattr(inner, "route", None)
         self._target = target
         self.untouched_since_ns: int | None = self.clock.now_ns()
 

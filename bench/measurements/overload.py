@@ -18,7 +18,6 @@ from batchproof.bench.fleet import together
 from batchproof.bench.measurement import Bench
 from batchproof.bench.result import Result
 from batchproof.load.phases import Phase, Service, during, most_inside, phases, quantile, schedule, service
-from batchproof.load.runs import open_loop
 from batchproof.load.samples import Samples
 from batchproof.load.schedule import poisson
 from batchproof.load.workload import WORKS, Served
@@ -230,7 +229,7 @@ def _loaded(bench: Bench, served: Served, limit: QueueLimit, capacity: float, sl
 def _load(bench: Bench, served: Served, limit: QueueLimit, load: float, capacity: float, slo_ns: int) -> Overloaded:
     seconds = max(bench.seconds(5.0, 2.0), ENOUGH / (load * capacity))
     arrivals = poisson(load * capacity, seconds, bench.seed, exact=True)
-    run = bench.valid(lambda: open_loop(served.submit, served.clock, arrivals, wait_ns=bench.wait_ns, slo_ns=slo_ns))
+    run = bench.valid(lambda: bench.open_loop(served, arrivals, slo_ns=slo_ns))
     samples = with_clients(run.samples, bench.seed)
     return Overloaded(
         limit.name,
@@ -256,7 +255,7 @@ def _spike(bench: Bench, served: Served, limit: QueueLimit, capacity: float, slo
         ("after", seconds * (drains + 1), CALM * capacity),
     )
     arrivals = schedule(parts, bench.seed)
-    run = bench.valid(lambda: open_loop(served.submit, served.clock, arrivals, wait_ns=bench.wait_ns, slo_ns=slo_ns))
+    run = bench.valid(lambda: bench.open_loop(served, arrivals, slo_ns=slo_ns))
     bench.keep(f"overload-{limit.name}-spike", run)
     return Spike(
         limit.name,

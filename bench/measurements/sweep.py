@@ -29,7 +29,7 @@ from batchproof.bench.oracle.prediction import (
     predict_closed,
 )
 from batchproof.bench.result import Result
-from batchproof.load.runs import Run, closed_loop, open_loop
+from batchproof.load.runs import Run, closed_loop
 from batchproof.load.schedule import poisson
 from batchproof.load.workload import MS, Served, Skipped, Work
 from batchproof.reference_batcher.config import BatcherConfig
@@ -280,9 +280,7 @@ def _fractions(bench: Bench, served: Served, point: Observed, calibration: Calib
         seconds = min(max(least_s, ENOUGH / rate), most_s)
         schedule = poisson(rate, seconds, bench.seed + number, exact=True)
         run = bench.valid(
-            lambda due=schedule: open_loop(
-                served.submit, served.clock, due, wait_ns=bench.wait_ns, compute_threads=served.threads
-            )  # type: ignore[misc]
+            lambda due=schedule: bench.open_loop(served, due)  # type: ignore[misc]
         )
         prediction = predict(
             config,

@@ -15,6 +15,7 @@ from batchproof.targets.kit.interpreter import Interpreter
 from batchproof.targets.kit.malformed import malformed
 from batchproof.targets.kit.processes import Guarded
 from batchproof.targets.kit.readiness import until
+from batchproof.targets.kit.routes import route_of
 from batchproof.targets.protocol import Request, Response
 
 CLOSE_S = 10.0  # for the server to end in
@@ -45,7 +46,7 @@ class Server:
         ends_by: int = signal.SIGINT,
         checks_shapes: bool = False,
     ) -> None:
-        self.submit = submit
+        self.submit, self.route = submit, route_of(submit)
         self.submit_malformed = (lambda: submit(malformed())) if checks_shapes else None
         self._folder, self._ends_by = Folder(), ends_by
         self.log, self.release, self.queued = self._folder.log, self._folder.release, self._folder.queued

@@ -58,7 +58,7 @@ class V2Grpc:
     def __init__(self, address: str, kinds: Kinds | None = None) -> None:
         import tritonclient.grpc as api
 
-        self._api, self._client = api, api.InferenceServerClient(address)
+        self._api, self._client, self.address = api, api.InferenceServerClient(address), address
         self._kinds = {**KINDS, **(kinds or {})}
 
     def ready(self, model: str = "") -> bool:
@@ -128,6 +128,7 @@ class V2Http:
 
         name: of the input. outputs: the names of echo and info. more: other fields of the request, such as `parameters`.
         """
+
         def body(tensor: Ints) -> dict[str, Any]:
             flat = {"name": name, "shape": list(tensor.shape), "datatype": "INT64", "data": tensor.ravel()}
             return {"inputs": [flat], **more}

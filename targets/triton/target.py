@@ -21,6 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.deadlines import TooLate, more_time, timeout_s
 from batchproof.targets.kit.malformed import malformed
+from batchproof.targets.kit.routes import Route
 from batchproof.targets.protocol import (
     Kind,
     Refused,
@@ -215,6 +216,11 @@ class TritonDeployment:
         self.name = name
         self._folder = folder
         self._cursors: dict[str, int] = {}
+
+    @property
+    def route(self) -> Route:
+        """How a generator on another machine reaches it."""
+        return self._wire.route(self.name)
 
     def submit(self, request: Request) -> Future[Response]:
         """Send a request."""

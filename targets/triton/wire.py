@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from batchproof.targets.deadlines import TooLate, more_time, timeout_s
+from batchproof.targets.kit.routes import Route
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, Unsupported
 from batchproof.targets.triton.metrics import Metrics
 
@@ -62,6 +63,11 @@ class Wire(ABC):
         except Exception as error:
             raise TargetError(f"no Triton answers at {self._url}: {_first_line(error)}") from None
         return str(metadata["version"] if isinstance(metadata, dict) else metadata.version)
+
+    def route(self, name: str) -> Route:
+        """Return how another process reaches a model of this server."""
+        scheme, _, address = self._url.partition("://")
+        return Route(f"triton-{scheme}", address, name)
 
     @abstractmethod
     def keep(self) -> None:

@@ -18,6 +18,7 @@ from batchproof.bench.run import Options, run
 from batchproof.bench.tables.table import Table
 from batchproof.bench.view import View
 from batchproof.cli import app
+from batchproof.load.spread.ask import Wanted
 from batchproof.reports.formats import bench as report
 from batchproof.reports.formats.bench import BenchWriter
 
@@ -30,6 +31,8 @@ from batchproof.reports.formats.bench import BenchWriter
         (["--work", "crypto"], 2, "--work crypto: choose from accelerator, mlp, text, image and all"),
         (["--only", "speed-of-light"], 2, "--only speed-of-light: choose from static, naive"),
         (["--only", ","], 2, "the list is empty: name at least one"),
+        (["--workers-from", "127.0.0.1:5557"], 2, "--workers-from needs --workers: how many workers will come"),
+        (["--workers", "2", "--workers-from", "host"], 2, "--workers-from host: write HOST:PORT, such as 127.0.0.1:5557"),
     ],
 )
 def test_misuse_is_refused_in_one_line(
@@ -51,6 +54,14 @@ def test_a_missing_torch_is_refused(monkeypatch: pytest.MonkeyPatch, capfd: pyte
 
     assert run(Options("nonsense", work="all")) == 2
     assert "pip install 'batchproof[reference]'" in capfd.readouterr().err
+
+
+def test_a_missing_locust_is_refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """The message says how to install it, before any target is started."""
+    monkeypatch.setattr("batchproof.load.spread.ask.find_spec", lambda _: None)
+
+    assert run(Options("nonsense", crew=Wanted(2))) == 2
+    assert "--workers: several load generators need the module 'locust': pip install" in capfd.readouterr().err
 
 
 def test_a_report_that_cannot_be_written_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

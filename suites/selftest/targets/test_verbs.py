@@ -22,7 +22,7 @@ VERDICTS = ("release", "log", "queued", "cancel", "statistics", "config_pbtxt", 
 ROOMS = ("fixtures", "load", "bench", "commands", "reports", "suites/config", "suites/conformance", "suites/performance")
 OPTIONAL = {
     *VERDICTS, "finish", "clock", "process_group", "close", "alive", "validate", "serve", "restart", "server_log",
-    "deploys_at_once", "deploy_beside", "deploy_defaults",
+    "deploys_at_once", "deploy_beside", "deploy_defaults", "route",
 }
 
 
