@@ -54,7 +54,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "explain": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "mutants": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "report": _and(ExitStatus.FAILED, ExitStatus.NOTHING, ExitStatus.INCONCLUSIVE),
-        "summary": _and(ExitStatus.UNAVAILABLE),
+        "summary": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.INCONCLUSIVE),
         "matrix": _and(),
         "history": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),
         "truth": _and(ExitStatus.FAILED, ExitStatus.NOTHING),

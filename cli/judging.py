@@ -215,11 +215,16 @@ def report(
 def summary(
     new: Annotated[Path, typer.Argument(help="A report folder.")],
     base: Annotated[Path | None, typer.Option(help="The report folder to compare it with.")] = None,
+    fail_if_worse: Annotated[
+        bool, typer.Option("--fail-if-worse", help="Fail if a MUST rule fails that did not, or is no longer judged.")
+    ] = False,
 ) -> None:
     """Print what changed against a base, for a pull request: five lines and a table, as Markdown."""
+    if fail_if_worse and base is None:
+        misuse("--fail-if-worse compares with a base: add --base FOLDER")
     from batchproof.commands.summary import summarise
 
-    end(summarise(new, base))
+    end(summarise(new, base, gate=fail_if_worse))
 
 
 @app.command(epilog=help_text("matrix"))

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from batchproof.reports.causes import causes
 from batchproof.reports.formats.report import Report
 from batchproof.reports.matrix import titles_of, verdict_of
 
 Kind = Literal[
-    "new failure", "new error", "new doubt", "new known issue", "not judged any more", "mended", "judged now", "other"
+    "new failure",
+    "new error",
+    "new doubt",
+    "new known issue",
+    "no longer known",
+    "not judged any more",
+    "mended",
+    "judged now",
+    "other",
 ]
-KINDS: tuple[Kind, ...] = (  # in the order in which a person wants to read them
-    "new failure", "new error", "new doubt", "new known issue", "not judged any more", "mended", "judged now", "other",
-)  # fmt: skip
+KINDS: tuple[Kind, ...] = get_args(Kind)  # in the order in which a person wants to read them
 FAILED, DOUBTFUL, KEPT = ("FAIL", "ERROR"), ("INCONCLUSIVE",), ("PASS", "OBSERVED")
+_NEW: dict[str, Kind] = {"INCONCLUSIVE": "new doubt", "KNOWN": "new known issue"}
 _JUDGED = (*FAILED, *DOUBTFUL, *KEPT, "KNOWN")
 
 
@@ -49,6 +56,16 @@ class Changes:
         """Return those of these kinds, in the order of the catalogue."""
         return [one for one in self.changes if one.kind in kinds]
 
+    @property
+    def worse(self) -> bool:
+        """Whether a MUST rule fails that did not, or is no longer judged."""
+        return any(one.level == "MUST" for one in self.of("new failure", "new error", "not judged any more"))
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a MUST rule is inconclusive that was not."""
+        return any(one.level == "MUST" for one in self.of("new doubt"))
+
 
 def changes(base: Report, new: Report) -> Changes:
     """Compare the verdicts of two reports, rule by rule."""
@@ -69,16 +86,21 @@ def changes(base: Report, new: Report) -> Changes:
 def kind(before: str, now: str) -> Kind:
     """Return what it means that a verdict was `before` and is `now`."""
     if now in FAILED:
-        return "other" if before in FAILED else "new failure" if now == "FAIL" else "new error"
-    if now in DOUBTFUL:
-        return "new doubt"
-    if now == "KNOWN":
-        return "new known issue"
+        return _broken(before, now)
     if now in KEPT:
         if before in (*FAILED, *DOUBTFUL, "KNOWN"):
             return "mended"
         return "other" if before in KEPT else "judged now"
+    if now in _NEW:
+        return _NEW[now]
     return "not judged any more" if before in _JUDGED else "other"
+
+
+def _broken(before: str, now: str) -> Kind:
+    """A known issue without its entry is not new: the entry was removed, or it is about another version."""
+    if (before, now) == ("KNOWN", "FAIL"):
+        return "no longer known"
+    return "other" if before in FAILED else "new failure" if now == "FAIL" else "new error"
 
 
 def same_catalogue(base: Report, new: Report) -> bool:

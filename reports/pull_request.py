@@ -55,18 +55,20 @@ def _broken(found: Changes) -> str:
 
 
 def _others(found: Changes) -> str:
-    doubts, known = found.of("new doubt"), found.of("new known issue")
-    said = [_named(doubts, "rule is inconclusive now", "rules are inconclusive now", "")] if doubts else []
-    said += [_named(known, "new known issue", "new known issues", "")] if known else []
-    return f"{'; '.join(said)}." if said else ""
+    said = [
+        _named(found.of("new doubt"), "rule is inconclusive now", "rules are inconclusive now", ""),
+        _named(found.of("no longer known"), "known issue fails without its entry", "known issues fail without theirs", ""),
+        _named(found.of("new known issue"), "new known issue", "new known issues", ""),
+    ]
+    return f"{'; '.join(filter(None, said))}." if any(said) else ""
 
 
 def _extent(base: Report, new: Report, found: Changes) -> str:
     gone, come = found.of("not judged any more"), found.of("judged now")
     said = [f"{count(found.both, 'rule')} judged in both"]
-    said += [_named(gone, "is not judged any more", "are not judged any more", "")] if gone else []
-    said += [_named(come, "is judged now, and was not before", "are judged now, and were not before", "")] if come else []
-    text = f"{'; '.join(said)}."
+    said += [_named(gone, "is not judged any more", "are not judged any more", "")]
+    said += [_named(come, "is judged now, and was not before", "are judged now, and were not before", "")]
+    text = f"{'; '.join(filter(None, said))}."
     if not same_catalogue(base, new):
         text += " The base was judged by another catalogue of rules, so a change may be the suite's: judge the base again."
     return text

@@ -23,6 +23,7 @@ FIRST = (  # the files that take longest: at the end of the list, one of them wo
     "fixtures/judging/test_session_liars.py", "targets/test_stdio_node.py", "bench/tune/test_tune.py",
     "targets/test_deadlines.py", "fixtures/driving/test_covering.py", "fixtures/test_combinations.py",
     "targets/test_stdio.py", "fixtures/judging/test_outcome_narrow.py", "stats/test_quantiles.py",
+    "test_action.py", "test_ci_files.py",
     "targets/triton/test_container.py", "load/second_opinion/test_locust_run.py", "load/test_runs.py",
     "fixtures/judging/test_side_by_side.py", "commands/test_lab.py", "targets/kit/test_processes.py",
     "commands/test_new_adapter.py", "reports/history/test_writing.py", "reports/history/test_store.py",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from batchproof.commands.summary import summarise
 from batchproof.exit_status import ExitStatus
-from batchproof.suites.selftest.report_lines import LINES, write
+from batchproof.suites.selftest.report_lines import LINES, footer, header, result, write
 
 
 @pytest.fixture
@@ -24,6 +25,39 @@ def test_with_and_without_a_base(folder: Path, capsys: pytest.CaptureFixture[str
     out = capsys.readouterr().out
     assert out.count("## Batchproof: triton 2.51.0\n") == 2
     assert out.endswith("No verdict changed.\n")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "level", "status"),
+    [
+        ("PASS", "MUST", ExitStatus.FINE), ("KNOWN", "MUST", ExitStatus.FINE), ("FAIL", "SHOULD", ExitStatus.FINE),
+        ("FAIL", "MUST", ExitStatus.FAILED), ("ERROR", "MUST", ExitStatus.FAILED), ("SKIPPED", "MUST", ExitStatus.FAILED),
+        ("INCONCLUSIVE", "MUST", ExitStatus.INCONCLUSIVE), ("INCONCLUSIVE", "SHOULD", ExitStatus.FINE),
+    ],
+)  # fmt: skip
+def test_as_a_gate_it_fails_for_what_is_worse(tmp_path: Path, verdict: str, level: str, status: ExitStatus) -> None:
+    """What failed before does not stop a change, and what passed before and is not judged any more does."""
+    old = [result("DB-A-001", level=level), result("DB-A-002", "FAIL")]
+    new = [result("DB-A-001", verdict, level=level), result("DB-A-002", "FAIL")]
+    rules = header(rules=["DB-A-001", "DB-A-002"])
+    folders = [
+        write(tmp_path / name, rules, *lines, footer(counts=Counter(line["verdict"] for line in lines)))
+        for name, lines in (("old", old), ("new", new))
+    ]
+
+    assert summarise(folders[1], folders[0], gate=True) is status
+    assert summarise(folders[1], folders[0]) is ExitStatus.FINE
+
+
+def test_a_known_defect_is_not_worse_in_another_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An entry names the versions that it is about: without it the defect is a FAIL again, and as old as it was."""
+    folders = [
+        write(tmp_path / word, header(rules=["DB-A-001"]), result("DB-A-001", word), footer(counts={word: 1}))
+        for word in ("KNOWN", "FAIL")
+    ]
+
+    assert summarise(folders[1], folders[0], gate=True) is ExitStatus.FINE
+    assert "1 known issue fails without its entry: DB-A-001." in capsys.readouterr().out
 
 
 def test_a_base_that_is_missing_loses_nothing(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ def report(rules: tuple[str, ...] = (), /, *, after: str = "", **verdicts: str) 
     ("before", "now", "said"),
     [
         ("PASS", "FAIL", "new failure"), ("SKIPPED", "FAIL", "new failure"), ("-", "FAIL", "new failure"),
-        ("KNOWN", "FAIL", "new failure"), ("INCONCLUSIVE", "FAIL", "new failure"), ("PASS", "ERROR", "new error"),
+        ("KNOWN", "FAIL", "no longer known"), ("INCONCLUSIVE", "FAIL", "new failure"), ("PASS", "ERROR", "new error"),
         ("KNOWN", "ERROR", "new error"), ("FAIL", "ERROR", "other"), ("ERROR", "FAIL", "other"),
         ("PASS", "INCONCLUSIVE", "new doubt"), ("FAIL", "INCONCLUSIVE", "new doubt"),
         ("PASS", "KNOWN", "new known issue"), ("FAIL", "KNOWN", "new known issue"), ("-", "KNOWN", "new known issue"),
