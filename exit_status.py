@@ -53,7 +53,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "lint": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "explain": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "mutants": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
-        "report": _and(ExitStatus.FAILED, ExitStatus.NOTHING, ExitStatus.INCONCLUSIVE),
+        "report": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING, ExitStatus.INCONCLUSIVE),
         "summary": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.INCONCLUSIVE),
         "matrix": _and(),
         "history": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),

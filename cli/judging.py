@@ -201,14 +201,17 @@ def mutants(
     end(print_matrix(form, rules))
 
 
+OPEN = "Or 'open' and one report folder, to see it in a browser; without a folder, the newest one below reports/out."
+
+
 @app.command(epilog=help_text("report"))
 def report(
-    folders: Annotated[list[Path], typer.Argument(help="Report folders, or folders that contain report folders.")],
+    folders: Annotated[list[Path], typer.Argument(help=f"Report folders, or folders that contain them. {OPEN}")],
 ) -> None:
     """Print the reports of several targets side by side, as Markdown. It fails if one target is not conformant."""
-    from batchproof.commands.report import print_reports
+    from batchproof.commands.report import open_report, print_reports
 
-    end(print_reports(folders))
+    end(open_report(folders[1:]) if folders[0] == Path("open") else print_reports(folders))
 
 
 @app.command(epilog=help_text("summary"))

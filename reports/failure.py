@@ -30,10 +30,10 @@ def text(result: Line, attempts: Iterable[Line], header: Line, folder: str | Pur
     cause: the rule from which it follows, if there is one.
     """
     mine = [attempt for attempt in attempts if attempt["rule"] == result["rule"]]
-    shown = _deciding(result, mine)
+    shown = deciding(result, mine)
     rows = [
         *_title(result, header),
-        *hanging("config", _config(shown.get("config"), _seed(shown, header))),
+        *hanging("config", clean(settings(shown, header))),
         *hanging("expected", message(result["expected"])),
         *hanging("actual", message(result["actual"])),
         *hanging("reason", message(result["reason"])),
@@ -54,16 +54,16 @@ def again(result: Line, attempts: Iterable[Line], header: Line, folder: str | Pu
     if result["bundle"]:
         bundle = PurePath(folder, result["bundle"]).as_posix()
         yield f"batchproof check --replay {_word(bundle)}   # judged again, offline"
-    seed = _seed(_deciding(result, [one for one in attempts if one["rule"] == result["rule"]]), header)
+    seed = _seed(deciding(result, [one for one in attempts if one["rule"] == result["rule"]]), header)
     drives = (found for found in _ELSEWHERE.findall(result["actual"] or "") if found != result["rule"])
     rules = ",".join(dict.fromkeys((result["rule"], *drives)))
     yield f"{_command(header)} --rules {_word(rules)} --seed {seed}"
 
 
-def _deciding(result: Line, mine: Sequence[Line]) -> Line:
+def deciding(result: Line, mine: Sequence[Line]) -> Line:
     """Return the attempt that decided, or else the last one; nothing if there was none."""
-    deciding = next((attempt for attempt in reversed(mine) if attempt["verdict"] == result["verdict"]), None)
-    return deciding or (mine[-1] if mine else {})
+    same = next((attempt for attempt in reversed(mine) if attempt["verdict"] == result["verdict"]), None)
+    return same or (mine[-1] if mine else {})
 
 
 def _title(result: Line, header: Line) -> Iterator[str]:
@@ -82,9 +82,11 @@ def _seed(shown: Line, header: Line) -> int:
     return int(shown.get("seed", header["seed"]))
 
 
-def _config(config: Mapping[str, Any] | None, seed: int) -> str:
-    words = [_setting(key, value) for key, value in (config or {}).items() if value or key != "queue_timeout_ns"]  # 0: never
-    return clean("  ".join([*words, f"seed {seed}"]))
+def settings(shown: Line, header: Line) -> str:
+    """Return the configuration and the seed of an attempt in one line."""
+    config: Mapping[str, Any] = shown.get("config") or {}
+    words = [_setting(key, value) for key, value in config.items() if value or key != "queue_timeout_ns"]  # 0: never
+    return "  ".join([*words, f"seed {_seed(shown, header)}"])
 
 
 def _setting(key: str, value: Any) -> str:
@@ -92,7 +94,7 @@ def _setting(key: str, value: Any) -> str:
     name = _CONFIG.get(key, key.removesuffix("_ns"))
     if value is True:
         return name
-    return f"{name} {duration(value) if key.endswith('_ns') else _terse(value)}"
+    return f"{name} {duration(value) if key.endswith('_ns') and isinstance(value, int) else _terse(value)}"
 
 
 def _terse(value: Any) -> str:

@@ -11,10 +11,11 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
 MOST = 24  # requests: more lanes than that are no picture any more
-MOST_STALLS = 40
+MOST_STALLS = 12
 MOST_BLOCKS = 120
 LARGEST_NS = 1 << 62
-LEAST_STALL_NS = 1_000_000  # shorter ones are every host's daily life, and thinner than a line
+LEAST_STALL_NS = 1_000_000  # shorter ones are every host's daily life
+LEAST_SHARE = 300  # of the picture: a shorter stall would be thinner than a line
 
 _T = TypeVar("_T")
 
@@ -195,10 +196,11 @@ def _limit(bound: Mapping[str, Any], names: Mapping[str, int], first_ns: int) ->
 
 
 def _stalls(stalls: Sequence[Mapping[str, int]], first_ns: int, last_ns: int) -> list[tuple[int, int]]:
-    """Return the longest stalls that touch the picture, in their order."""
+    """Return the longest stalls that touch the picture and can be seen in it, in their order; the longest in any case."""
     spans = [(one["at_ns"] - one["late_ns"] - first_ns, one["late_ns"]) for one in stalls]
     seen = [(start, took) for start, took in spans if took >= LEAST_STALL_NS and start <= last_ns and start + took >= 0]
-    return sorted(sorted(seen, key=lambda span: -span[1])[:MOST_STALLS])
+    longest = sorted(seen, key=lambda span: -span[1])[:MOST_STALLS]
+    return sorted(longest[:1] + [span for span in longest[1:] if span[1] * LEAST_SHARE >= last_ns])
 
 
 def _marks(marks: Mapping[str, int], first_ns: int, last_ns: int) -> list[tuple[str, int]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from batchproof.reports.html import lane_words as words
 from batchproof.reports.html.lane_words import over_ns
@@ -41,7 +41,7 @@ class _Scale:
 
 
 def svg(picture: Lanes, title: str, *, span_ns: int = 0, marked: Collection[str] = ()) -> Markup:
-    """Return the picture as one element. Nothing in it comes from outside without being escaped.
+    """Return the picture as one element.
 
     title: what it shows, for those who do not see it. span_ns: at least as much time is drawn, so that two pictures share a
     scale. marked: names of requests, or of batches as `batch 2`, at which two pictures differ first.
@@ -57,9 +57,8 @@ def svg(picture: Lanes, title: str, *, span_ns: int = 0, marked: Collection[str]
         *(_mark(name, at, scale, bottom) for name, at in picture.marks),
         *(_limit(limit, picture, scale, bottom) for limit in picture.limits if limit.since_ns <= scale.span_ns),
     ]
-    return Markup('<svg class="lanes" viewBox="0 0 {} {}" role="group" aria-label="{}">{}</svg>').format(
-        WIDTH, bottom + FOOT, visible(title), Markup("").join(parts)
-    )
+    head = f'<svg class="lanes" viewBox="0 0 {WIDTH} {bottom + FOOT}" role="group" aria-label="{_safe(title)}">'
+    return Markup(f"{head}{''.join(parts)}</svg>")  # noqa: S704 - words go through _safe, and all else is numbers
 
 
 def span(picture: Lanes) -> int:
@@ -83,118 +82,115 @@ def _ends(picture: Lanes) -> Iterator[int]:
         yield from (lane.sent_ns + took for took in (picture.delay_ns, lane.timeout_ns) if took)
 
 
-def _axis(scale: _Scale, bottom: int) -> Iterator[Markup]:
+def _axis(scale: _Scale, bottom: int) -> Iterator[str]:
     step = round_up(max(1, scale.span_ns // TICKS))
     decimals = max(0, 7 - len(str(step)))
-    line_ = Markup('<path class="grid" d="M{0} {1}V{2}"/><text class="tick" x="{0}" y="{3}">{4}</text>')
     for tick in range(0, scale.span_ns + 1, step):
-        yield line_.format(scale.x(tick), TOP, bottom + 4, bottom + 17, f"{tick / 1e6:.{decimals}f}")
-    yield Markup('<text class="unit" x="{}" y="{}">ms</text>').format(ASIDE, bottom + 17)
+        x = scale.x(tick)
+        yield f'<path class="grid" d="M{x} {TOP}V{bottom + 4}"/>'
+        yield f'<text class="tick" x="{x}" y="{bottom + 17}">{tick / 1e6:.{decimals}f}</text>'
+    yield f'<text class="unit" x="{ASIDE}" y="{bottom + 17}">ms</text>'
 
 
-def _stall(start: int, took: int, scale: _Scale, bottom: int) -> Markup:
-    shape = Markup('<rect x="{}" y="{}" width="{}" height="{}"/>').format(
-        scale.x(start), TOP, scale.wide(max(start, 0), start + took), bottom - TOP
-    )
-    return _element("stall", words.of_stall(start, took), shape)
+def _stall(start: int, took: int, scale: _Scale, bottom: int) -> str:
+    place = f'x="{scale.x(start)}" y="{TOP}" width="{scale.wide(max(start, 0), start + took)}" height="{bottom - TOP}"'
+    return _element("stall", words.of_stall(start, took), f"<rect {place}/>")
 
 
-def _block(block: Block, scale: _Scale, marked: Collection[str]) -> Markup:
+def _block(block: Block, scale: _Scale, marked: Collection[str]) -> str:
     """Draw the frame around a batch's lanes, and its part in each of them."""
     if block.enter_ns is None or not block.lanes:
-        return Markup("")
+        return ""
     until = scale.span_ns if block.exit_ns is None else block.exit_ns
-    x, wide = scale.x(block.enter_ns), scale.wide(block.enter_ns, until, 3)
-    top, end = _y(block.lanes[0]), _y(block.lanes[-1]) + ROW
-    parts = [Markup('<rect class="frame" x="{}" y="{}" width="{}" height="{}"/>').format(x, top + 2, wide, end - top - 4)]
-    parts += [
-        Markup('<rect class="run" x="{}" y="{}" width="{}" height="12"/>').format(x, _y(at) + 6, wide) for at in block.lanes
-    ]
+    place = f'x="{scale.x(block.enter_ns)}" width="{scale.wide(block.enter_ns, until, 3)}"'
+    top, high = _y(block.lanes[0]), _y(block.lanes[-1]) + ROW - _y(block.lanes[0])
+    parts = [f'<rect class="frame" {place} y="{top + 2}" height="{high - 4}"/>']
+    parts += [f'<rect class="run" {place} y="{_y(at) + 6}" height="12"/>' for at in block.lanes]
     kinds = ["block", *(["failed"] if block.failed else []), *(["marked"] if f"batch {block.number}" in marked else [])]
-    return Markup('<g class="{}">{}</g>').format(" ".join(kinds), Markup("").join(parts))
+    return f'<g class="{" ".join(kinds)}">{"".join(parts)}</g>'
 
 
-def _lane(at: int, picture: Lanes, scale: _Scale, marked: Collection[str]) -> Markup:
+def _lane(at: int, picture: Lanes, scale: _Scale, marked: Collection[str]) -> str:
     """Draw one request: its name, the time in the queue, the way back, how it ended, and where its delay is over."""
     lane, mine = picture.lanes[at], [block for block in picture.blocks if at in block.lanes]
-    middle = _y(at) + ROW // 2
+    y = _y(at) + ROW // 2
     entered = min((block.enter_ns for block in mine if block.enter_ns is not None), default=None)
     last = scale.span_ns if lane.answered_ns is None else lane.answered_ns
-    waits_until = last if entered is None else entered
-    sent, end = scale.x(lane.sent_ns), scale.x(last)
+    sent, end, waited = scale.x(lane.sent_ns), scale.x(last), scale.x(last if entered is None else entered)
     parts = [
-        Markup('<rect class="hit" x="0" y="{}" width="{}" height="{}"/>').format(_y(at), WIDTH, ROW),
-        Markup('<text class="name" x="{}" y="{}">{}</text>').format(LEFT - 10, middle + 4, words.short(lane.name, 12)),
-        Markup('<path class="queue" d="M{} {}H{}"/>').format(sent, middle, scale.x(waits_until)),
-        Markup('<path class="back" d="M{} {}H{}"/>').format(scale.x(waits_until), middle, end),
-        Markup('<path class="sent" d="M{} {}v10"/>').format(sent, middle - 5),
+        f'<rect class="hit" x="0" y="{_y(at)}" width="{WIDTH}" height="{ROW}"/>',
+        f'<text class="name" x="{LEFT - 10}" y="{y + 4}">{_safe(words.short(lane.name, 12))}</text>',
+        f'<path class="queue" d="M{sent} {y}H{waited}"/><path class="back" d="M{waited} {y}H{end}"/>',
+        f'<path class="sent" d="M{sent} {y - 5}v10"/>',
         *_dues(at, picture, scale),
-        _ending(lane, end, middle),
-        Markup('<text class="aside" x="{}" y="{}">{}</text>').format(ASIDE, middle + 4, words.aside(lane, mine)),
+        _ending(lane, end, y),
+        f'<text class="aside" x="{ASIDE}" y="{y + 4}">{_safe(words.aside(lane, mine))}</text>',
     ]
     kind = "lane marked" if lane.name in marked else "lane"
-    return _element(kind, words.of_lane(lane, mine, picture.delay_ns), Markup("").join(parts), first=at == 0)
+    return _element(kind, words.of_lane(lane, mine, picture.delay_ns), "".join(parts), first=at == 0)
 
 
-def _ending(lane: Lane, x: str, middle: int) -> Markup:
+def _ending(lane: Lane, x: str, y: int) -> str:
     """Draw a triangle for an answer, a cross for a refusal, and a question mark for neither: shapes beside colours."""
     if lane.answered_ns is None:
-        return Markup('<text class="bad open" x="{}" y="{}">?</text>').format(x, middle + 5)
+        return f'<text class="bad open" x="{x}" y="{y + 5}">?</text>'
     if lane.kind:
-        return Markup('<path class="bad" d="M{0} {1}m-4 -4l8 8m0 -8l-8 8"/>').format(x, middle)
-    return Markup('<path class="answer" d="M{} {}l7 5l-7 5z"/>').format(x, middle - 5)
+        return f'<path class="bad" d="M{x} {y}m-4 -4l8 8m0 -8l-8 8"/>'
+    return f'<path class="answer" d="M{x} {y - 5}l7 5l-7 5z"/>'
 
 
-def _dues(at: int, picture: Lanes, scale: _Scale) -> Iterator[Markup]:
+def _dues(at: int, picture: Lanes, scale: _Scale) -> Iterator[str]:
     """Draw where a queue delay ends, for the oldest request of each batch and for one without; and its timeout."""
     lane, top = picture.lanes[at], _y(at)
     mine = [block for block in picture.blocks if at in block.lanes]
     oldest = not mine or any(min(block.lanes, key=lambda one: picture.lanes[one].sent_ns) == at for block in mine)
     for kind, took in (("delay", picture.delay_ns if oldest else 0), ("timeout", lane.timeout_ns)):
         if took and lane.sent_ns + took <= scale.span_ns:
-            shape = Markup('<path class="{}" d="M{} {}H{}M{} {}v{}"/>')
             end = scale.x(lane.sent_ns + took)
-            yield shape.format(kind, scale.x(lane.sent_ns), top + 3, end, end, top + 1, ROW - 2)
+            yield f'<path class="{kind}" d="M{scale.x(lane.sent_ns)} {top + 3}H{end}M{end} {top + 1}v{ROW - 2}"/>'
 
 
-def _labels(picture: Lanes, scale: _Scale) -> Iterator[Markup]:
+def _labels(picture: Lanes, scale: _Scale) -> Iterator[str]:
     """Number the batches above the lanes, as far as the numbers do not touch; each can be reached all the same."""
     free = 0.0
     for block in sorted((one for one in picture.blocks if one.enter_ns is not None), key=lambda one: one.enter_ns or 0):
-        x = float(scale.x(block.enter_ns or 0))
+        x = scale.x(block.enter_ns or 0)
         label = f"batch {block.number}" if len(picture.blocks) <= TICKS else str(block.number)
-        parts = [Markup('<path d="M{:g} {}v8"/>').format(x, TOP - 8)]
-        if x >= free:
-            parts.append(Markup('<text x="{:g}" y="{}">{}</text>').format(x, TOP - 11, label))
-            free = x + 7 * len(label) + 6
-        yield _element("label", words.of_block(block), Markup("").join(parts))
+        parts = [f'<path d="M{x} {TOP - 8}v8"/>']
+        if float(x) >= free:
+            parts.append(f'<text x="{x}" y="{TOP - 11}">{_safe(label)}</text>')
+            free = float(x) + 7 * len(label) + 6
+        yield _element("label", words.of_block(block), "".join(parts))
 
 
-def _mark(name: str, at: int, scale: _Scale, bottom: int) -> Markup:
-    shape = Markup('<path d="M{0} {1}V{2}m-4 0h8l-4 -6z"/>').format(scale.x(at), TOP, bottom + 5)
-    return _element("mark", words.of_mark(name, at), shape)
+def _mark(name: str, at: int, scale: _Scale, bottom: int) -> str:
+    return _element("mark", words.of_mark(name, at), f'<path d="M{scale.x(at)} {TOP}V{bottom + 5}m-4 0h8l-4 -6z"/>')
 
 
-def _limit(limit: Limit, picture: Lanes, scale: _Scale, bottom: int) -> Markup:
-    """Draw a bound: a bar where it ends, the slack behind it hatched, and what noise would explain as an outline."""
+def _limit(limit: Limit, picture: Lanes, scale: _Scale, bottom: int) -> str:
+    """Draw a bound: a bar where it ends, the slack behind it filled, and what noise would explain as an outline."""
     top, high = (TOP, bottom - TOP) if limit.lane is None else (_y(limit.lane), ROW)
     at = limit.since_ns + limit.bound_ns
     slack, noise = at + limit.slack_ns, at + limit.slack_ns + STALLS * limit.stall_ns
-    shape = Markup(
-        '<rect class="slack" x="{0}" y="{1}" width="{2}" height="{3}"/>'
-        '<rect class="noise" x="{4}" y="{1}" width="{5}" height="{3}"/>'
-        '<path class="bar" d="M{6} {7}H{0}M{0} {8}v{9}m-5 0h10l-5 -6z"/>'
-    ).format(
-        scale.x(at), top + 1, scale.wide(at, slack, 0), high - 2, scale.x(slack), scale.wide(slack, noise, 0),
-        scale.x(limit.since_ns), top + high - 2, top, high,
-    )  # fmt: skip
+    since, end = scale.x(limit.since_ns), scale.x(at)
+    place = f'y="{top + 1}" height="{high - 2}"'
+    shape = (
+        f'<rect class="slack" x="{end}" width="{scale.wide(at, slack, 0)}" {place}/>'
+        f'<rect class="noise" x="{scale.x(slack)}" width="{scale.wide(slack, noise, 0)}" {place}/>'
+        f'<path class="bar" d="M{since} {top + high - 2}H{end}M{end} {top}v{high}m-5 0h10l-5 -6z"/>'
+    )
     return _element("limit over" if over_ns(limit) > 0 else "limit", words.of_limit(limit, picture), shape)
 
 
-def _element(kind: str, says: str, shape: Markup, *, first: bool = False) -> Markup:
+def _element(kind: str, says: str, shape: str, *, first: bool = False) -> str:
     """Return what can be pointed at and reached by keyboard. One element of a picture is a stop of the tab key."""
-    form = Markup('<g class="{}" role="img" tabindex="{}"><title>{}</title>{}</g>')
-    return form.format(kind, 0 if first else -1, visible(says), shape)
+    stop = ' tabindex="0"' if first else ""
+    return f'<g class="{kind}" role="img"{stop}><title>{_safe(says)}</title>{shape}</g>'
+
+
+def _safe(text: str) -> str:
+    """Return text from outside for an element or an attribute."""
+    return str(escape(visible(text)))
 
 
 def _y(lane: int) -> int:

@@ -12,6 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+PATIENCE_MS = 100_000  # a host with a load of 25 takes a minute for what an idle one does in two seconds
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -41,6 +42,7 @@ class Browse:
         """Return the page of Playwright that shows the file. anchor: the end of its URL, with the #."""
         context = self._browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         self._contexts.append(context)
+        context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
         page.on("console", lambda said: self.complaints.append(said.text) if said.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
