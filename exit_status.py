@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "bench": tuple(ExitStatus),
         "load-worker": _and(ExitStatus.UNAVAILABLE),
         "tune": tuple(ExitStatus),
+        "ab": tuple(ExitStatus),
         "diff": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),
         "rules": _and(),
         "figures": _and(),

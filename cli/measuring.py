@@ -1,4 +1,4 @@
-"""Commands that measure: bench, tune, and those of the laboratory."""
+"""Commands that measure: bench, tune, ab, and those of the laboratory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from batchproof.cli import app
-from batchproof.cli.options import Awake, Image, NamesTargets, Seed, Target, Workers, WorkersFrom, end, with_image
+from batchproof.cli.options import TARGETS, Awake, Image, NamesTargets, Seed, Target, Workers, WorkersFrom, end, with_image
 from batchproof.commands.lab import lab
 from batchproof.exit_status import help_text
 
@@ -78,3 +78,40 @@ def tune(
 
     asked = (slo_p99_ms, budget_ms, traffic, rate, work, max_batch, max_delay_ms, instances, seconds, quick)
     end(search(TuneOptions(with_image(target, image), *asked, out, report, seed)))
+
+
+@app.command(cls=NamesTargets, epilog=help_text("ab"))
+def ab(
+    base: Annotated[str, typer.Option(help=f"What is there: {TARGETS} [default: as --new, or reference].")] = "",
+    new: Annotated[str, typer.Option(help="What may be slower [default: as --base].")] = "",
+    fail_if_slower: Annotated[str, typer.Option(help="Sides that differ by less than this are the SAME.")] = "5%",
+    base_config: Annotated[Path | None, typer.Option(help="The base's config.pbtxt.")] = None,
+    new_config: Annotated[Path | None, typer.Option(help="The new side's config.pbtxt.")] = None,
+    base_instances: Annotated[int, typer.Option(min=0, help="Instances of the base's model.", show_default="1")] = 0,
+    new_instances: Annotated[int, typer.Option(min=0, help="Instances of the new side's model.", show_default="1")] = 0,
+    base_python: Annotated[str, typer.Option(help="The base's interpreter, with Batchproof in it.")] = "",
+    new_python: Annotated[str, typer.Option(help="The new side's interpreter, with Batchproof in it.")] = "",
+    base_rev: Annotated[str, typer.Option(help="A git revision of this folder's repository for the base.")] = "",
+    new_rev: Annotated[str, typer.Option(help="The same for the new side [default: the files as they are].")] = "",
+    setup: Annotated[str, typer.Option(help="A command to run first in each revision's checkout.")] = "",
+    load: Annotated[float, typer.Option(help="Also compare latency, at this share of the base's capacity.")] = 0.0,
+    seconds: Annotated[float, typer.Option(help="How long it may measure; it ends when all is decided.")] = 60.0,
+    work: Annotated[str, typer.Option(help="The model under load: device, accelerator, mlp, text or image.")] = "device",
+    report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/ab].")] = None,
+    _awake: Awake = False,
+    seed: Seed = 1729,
+) -> None:
+    """Compare two targets side by side, block by block, and say whether the new one is slower."""
+    from batchproof.commands.ab import AbOptions, Wanted
+    from batchproof.commands.ab import ab as compare
+
+    sides = (
+        Wanted(base, base_config, base_instances, base_python, base_rev),
+        Wanted(new, new_config, new_instances, new_python, new_rev),
+    )
+    end(
+        compare(
+            fail_if_slower,
+            AbOptions(*sides, seconds=seconds, load=load, work=work, setup=setup, report=report, seed=seed),
+        )
+    )

@@ -186,6 +186,29 @@ def configurations(
     raise typer.Exit(ExitStatus.FAILED if found else ExitStatus.FINE)
 
 
+@lab.command(epilog=STATUSES)
+def gates(
+    folder: Annotated[Path, typer.Argument(file_okay=False, help="Where the decisions are kept; more are added to it.")],
+    target: Annotated[str, typer.Option(help="reference, triton, or both, separated by a comma.")] = "reference",
+    percent: Annotated[str, typer.Option(help="By how much the new side is slower; 0: not at all (A/A).")] = "0,5",
+    decisions: Annotated[int, typer.Option(min=0, help="How many there are to be, of each; 0: only print the tables.")] = 0,
+    busy: Annotated[int, typer.Option(min=0, max=64, help="Processes that compute meanwhile.")] = 0,
+    margin: Annotated[float, typer.Option(min=0.001, max=0.5, help="As `ab --fail-if-slower`, as a share.")] = 0.05,
+    seconds: Annotated[float, typer.Option(min=1, max=3600, help="How long each may measure.")] = 60.0,
+) -> None:
+    """Repeat comparisons whose answer is known, and count how often `ab` and other rules are wrong."""
+    with _one_message():
+        from batchproof.bench.ab.gates.lab import print_gates
+        from batchproof.bench.ab.gates.trials import Setting
+
+        setting = Setting(busy, margin, seconds)
+        try:
+            percents = [float(one) for one in percent.split(",")]
+            print_gates(target.split(","), percents, setting, decisions, folder)
+        except ValueError as wrong:
+            _refuse(str(wrong), ExitStatus.MISUSE)
+
+
 @lab.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def awake(command: Annotated[list[str], typer.Argument(help="The command and its arguments.")]) -> None:
     """Run a command while a virtual machine's processors are kept awake, and exit with its status."""

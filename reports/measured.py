@@ -1,4 +1,4 @@
-"""What a folder says was measured: the figures of a bench, of `tune` or of a check, and where they were taken.
+"""What a folder says was measured: the figures of a bench, of `tune`, of a check or of `ab`, and where they were taken.
 
 Comparison, history and pages read figures through this module, whichever file holds them.
 """
@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from batchproof.reports.figures import Figure
-from batchproof.reports.formats import bench, report
+from batchproof.reports.formats import ab, bench, report
 from batchproof.reports.formats.jsonl import Line, ReportError, target_name
+from batchproof.reports.wording import listed
+
+FILES = {bench.FILE: "a bench", report.FILE: "a check", ab.FILE: "a comparison of two sides"}
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,9 @@ def measured(path: str | Path) -> Measured:
     if file.name == report.FILE or (file.name != bench.FILE and _is_report(file)):
         found = report.read(file)
         header, truncated, missing, lines = found.header, found.truncated, found.missing, found.results
+    elif file.name == ab.FILE:
+        sides = ab.read(file)
+        header, truncated, missing, lines = sides.header, sides.truncated, sides.missing, sides.answers
     else:
         bench_found = bench.read(file)
         header, truncated, missing = bench_found.header, bench_found.truncated, bench_found.missing
@@ -69,11 +75,13 @@ def _file(path: Path) -> Path:
     """Return the file to read; ReportError if a folder has none, or several."""
     if not path.is_dir():
         return path
-    found = [path / name for name in (bench.FILE, report.FILE) if (path / name).is_file()]
+    found = [path / name for name in FILES if (path / name).is_file()]
     if len(found) > 1:
-        raise ReportError(f"{path} holds a bench and a check: name {found[0]} or {found[1]}")
+        raise ReportError(
+            f"{path} holds {listed([FILES[one.name] for one in found])}: name {listed([str(one) for one in found], 'or')}"
+        )
     if not found:
-        raise ReportError(f"{path}: there is neither a {bench.FILE} nor a {report.FILE} in this folder")
+        raise ReportError(f"{path}: there is no {listed(list(FILES), 'or')} in this folder")
     return found[0]
 
 

@@ -26,7 +26,6 @@ from batchproof.stats.quantiles import CONFIDENCE
 from batchproof.stats.signed_rank import middle
 
 LOOKS = 8
-FIRST = 10  # with fewer pairs the bounds of one look in eight do not exist
 
 
 @dataclass(frozen=True)
@@ -38,14 +37,15 @@ class Plan:
 
     @classmethod
     def up_to(cls, most: int, confidence: float = CONFIDENCE) -> Plan:
-        """Return a plan with looks from the tenth pair to number `most`, in equal steps of the logarithm.
+        """Return a plan with looks from the fewest pairs that can decide to number `most`, in equal steps of the logarithm.
 
-        At 99 %, ten pairs are the fewest that can decide. Where there may be fewer in all, there is one look, at the end.
+        At 99 %, ten pairs are the fewest. Where there may be fewer in all, there is one look, at the end.
         """
-        if most <= FIRST:
+        fewest = math.ceil(math.log2(LOOKS / (1 - confidence)))
+        if most <= fewest:
             return cls((max(1, most),), confidence)
-        step = (most / FIRST) ** (1 / (LOOKS - 1))
-        return cls(tuple(sorted({round(FIRST * step**look) for look in range(LOOKS)})), confidence)
+        step = (most / fewest) ** (1 / (LOOKS - 1))
+        return cls(tuple(sorted({round(fewest * step**look) for look in range(LOOKS)})), confidence)
 
     def interval(self, ratios: Sequence[float]) -> Interval:
         """Return the bounds of the ratio, new / base, that one look at these positive ratios of pairs may use."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from batchproof import __version__
 from batchproof.reference_batcher import Batcher, BatcherConfig
+from batchproof.reference_batcher.protocol import Core
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.protocol import Request, Response, TargetInfo
 from batchproof.targets.witness.probe import ROW, Ints, Witness, read_log, release
@@ -43,14 +44,17 @@ class ReferenceTarget:
 
 
 class ReferenceDeployment:
-    """The witness as the batcher's model: each instance has a witness of its own, with its own log."""
+    """The witness as the batcher's model: each instance has a witness of its own, with its own log.
 
-    def __init__(self, config: BatcherConfig | None = None) -> None:
+    core: as in `Batcher`.
+    """
+
+    def __init__(self, config: BatcherConfig | None = None, core: Core | None = None) -> None:
         self._folder = tempfile.mkdtemp(prefix="batchproof-")
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # also when it is interrupted from here on
         self._cursors: dict[str, int] = {}
         self._witnesses = [Witness(self._folder, instance) for instance in range(config.instances if config else 1)]
-        self._batcher = Batcher([_model(witness) for witness in self._witnesses], config)
+        self._batcher = Batcher([_model(witness) for witness in self._witnesses], config, core=core)
 
     def submit(self, request: Request) -> Future[Response]:
         """Queue the payload."""

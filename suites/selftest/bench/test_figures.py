@@ -52,7 +52,7 @@ def test_every_measurement_yields_figures(found):
 
 def test_every_declared_name_is_emitted(found):
     """A name that nothing emits would promise something; what needs CUDA, an objective or rules has tests of its own."""
-    elsewhere = ("gpu.", "tune.", "perf.", "host.")
+    elsewhere = ("ab.", "gpu.", "tune.", "perf.", "host.")
 
     assert {one.name for one in found.figures} == {name for name in declared() if not name.startswith(elsewhere)}
 

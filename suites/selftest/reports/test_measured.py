@@ -111,7 +111,7 @@ def test_a_foreign_or_newer_file_is_refused(tmp_path, text, said):
 
 def test_a_folder_has_to_hold_one_run(tmp_path):
     """Without a file there is nothing to read, and with two nobody knows which one is meant."""
-    with pytest.raises(ReportError, match=r"there is neither a bench\.jsonl nor a report\.jsonl in this folder"):
+    with pytest.raises(ReportError, match=r"there is no bench\.jsonl, report\.jsonl or ab\.jsonl in this folder"):
         figures_of(tmp_path)
     with pytest.raises(ReportError, match="no such file"):
         figures_of(tmp_path / "gone")

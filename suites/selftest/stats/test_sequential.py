@@ -11,7 +11,7 @@ import pytest
 
 from batchproof.stats import intervals
 from batchproof.stats.change import FASTER, SAME, SLOWER, UNPROVEN, change
-from batchproof.stats.sequential import FIRST, LOOKS, Plan
+from batchproof.stats.sequential import LOOKS, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 RUNS = 1000
+FIRST = 10  # pairs: the fewest that can decide at 99 %
 MOST = 84  # pairs in a minute, each of two blocks of 0.3 s and what surrounds them
 MARGIN = 0.05
 HUNDREDTH = 0.01 + 2.3 * math.sqrt(0.01 * 0.99 / RUNS)  # more than this in a thousand runs is not chance
@@ -126,6 +127,14 @@ def test_a_plan_has_few_looks_and_ends_where_the_pairs_end(most: int) -> None:
     assert list(looks) == sorted(set(looks))
     assert len(looks) <= LOOKS
     assert looks[0] == min(most, FIRST)
+
+
+def test_more_confidence_needs_more_pairs_before_the_first_look() -> None:
+    """With the doubt shared among three questions, ten pairs could not decide, so no look is wasted on them."""
+    plan = Plan.up_to(MOST, 1 - 0.01 / 3)
+
+    assert plan.looks[0] == 12
+    assert plan.decided([0.8] * 12, MARGIN, "higher") == SLOWER
 
 
 def test_between_the_looks_nothing_is_said() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from batchproof.reports.formats import bench, bundle, history, hunt, report, truth
+from batchproof.reports.formats import ab, bench, bundle, history, hunt, report, truth
 from batchproof.reports.formats.schemas import flaw, schema, version, words
 
-NAMES = (bench.NAME, bundle.NAME, history.NAME, hunt.NAME, report.NAME, truth.NAME)
+NAMES = (ab.NAME, bench.NAME, bundle.NAME, history.NAME, hunt.NAME, report.NAME, truth.NAME)
 VERSIONED = {bundle.NAME: "bundle", truth.NAME: "table"}
 
 
