@@ -50,7 +50,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "diff": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),
         "rules": _and(),
         "figures": _and(),
-        "compare": _and(ExitStatus.FAILED, ExitStatus.INCONCLUSIVE),
+        "compare": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.INCONCLUSIVE),
         "lint": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "explain": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "mutants": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),

@@ -36,9 +36,11 @@ class CompareFormat(str, Enum):
 
 @app.command(epilog=help_text("compare"))
 def compare(
-    runs: Annotated[list[Path] | None, typer.Argument(help="BASE and NEW: report folders, or folders of several.")] = None,
-    base: Annotated[list[Path] | None, typer.Option(help="A run of the base. May be repeated.")] = None,
-    new: Annotated[list[Path] | None, typer.Option(help="A new run. May be repeated.")] = None,
+    runs: Annotated[
+        list[str] | None, typer.Argument(help="BASE and NEW: report folders, folders of several, or history:12.")
+    ] = None,
+    base: Annotated[list[str] | None, typer.Option(help="A run of the base. May be repeated.")] = None,
+    new: Annotated[list[str] | None, typer.Option(help="A new run. May be repeated.")] = None,
     fail_if_slower: Annotated[str, typer.Option(help="A change that is proved to be smaller counts as none.")] = "5%",
     figures: Annotated[
         str, typer.Option(help="Only these figures: ids or patterns such as 'sweep.*', separated by commas. All decide.")
@@ -48,6 +50,9 @@ def compare(
     ] = False,
     form: Annotated[CompareFormat, typer.Option("--format", help="What to print.")] = CompareFormat.text,
     everything: Annotated[bool, typer.Option("--all", help="Print figures without a change, too.")] = False,
+    store: Annotated[
+        str, typer.Option(envvar="BATCHPROOF_HISTORY", help="The history of runs that are named history:NUMBER.")
+    ] = "reports/history.sqlite",
 ) -> None:
     """Compare runs of bench, tune or check with those of a base, figure by figure. It fails if one is SLOWER."""
     from batchproof.commands.compare import CompareOptions
@@ -59,4 +64,4 @@ def compare(
     sides = ([named[0]], [named[1]]) if named else (base or [], new or [])
     if not all(sides):
         misuse("two sides are compared: give BASE and NEW, or --base FOLDER and --new FOLDER")
-    end(judge(CompareOptions(*sides, fail_if_slower, figures, correct, form.value, everything)))
+    end(judge(CompareOptions(*sides, fail_if_slower, figures, correct, form.value, everything, store)))

@@ -17,8 +17,11 @@ from batchproof.exit_status import ExitStatus, refuse
 from batchproof.reports import Measured, ReportError, measured
 from batchproof.reports.compare import Comparison, NotComparable, to_markdown
 from batchproof.reports.compare import compare as compare_runs
+from batchproof.reports.compare.stored import as_stored, is_stored, stored
 from batchproof.reports.compare.words import HEADS, cells, context, headline, noteworthy
 from batchproof.reports.formats import bench, report
+from batchproof.reports.history import HistoryError, HistoryUnavailable
+from batchproof.reports.history.folders import NoFigures
 from batchproof.reports.wording import line
 from batchproof.stats.change import FASTER, INVALID, SAME, SLOWER, UNPROVEN
 
@@ -42,28 +45,30 @@ class Usage(Exception):
 class CompareOptions:
     """The options of the command line.
 
-    base, new: folders or files. figures: patterns, separated by commas. form: text, json or markdown. everything: print the
-    figures without a change, too.
+    base, new: folders, files, or runs of the history `store` (`history:12,13`). figures: patterns, separated by commas.
+    form: text, json or markdown. everything: print the figures without a change, too.
     """
 
-    base: Sequence[Path]
-    new: Sequence[Path]
+    base: Sequence[str]
+    new: Sequence[str]
     fail_if_slower: str = "5%"
     figures: str = ""
     correct: bool = False
     form: str = "text"
     everything: bool = False
+    store: str = ""
 
 
 def compare(options: CompareOptions) -> ExitStatus:
     """Compare, and print the comparison; return FAILED if a figure that decides is SLOWER."""
     try:
         margin = margin_of(options.fail_if_slower)
-        base, new = runs_in(options.base), runs_in(options.new)
+        base, new = sides(options.base, options.new, options.store)
         patterns = [word.strip() for word in options.figures.split(",") if word.strip()]
         found = compare_runs(base, new, margin=margin, patterns=patterns, correct=options.correct)
-    except (Usage, ReportError, NotComparable) as error:
-        return refuse(line(error))
+    except (Usage, ReportError, NotComparable, HistoryError, NoFigures) as error:
+        unavailable = isinstance(error, HistoryUnavailable)
+        return refuse(line(error), ExitStatus.UNAVAILABLE if unavailable else ExitStatus.MISUSE)
     if options.form == "json":
         print(json.dumps(found.facts(), indent=2))
     elif options.form == "markdown":
@@ -80,6 +85,19 @@ def margin_of(text: str) -> float:
     if not 0 <= share < 1:
         raise Usage(f"--fail-if-slower {text}: give a share from 0 to below 1, such as 5% or 0.05")
     return share
+
+
+def sides(base: Sequence[str], new: Sequence[str], store: str) -> tuple[list[Measured], list[Measured]]:
+    """Read both sides. If one of them comes from the history, both are seen as it keeps them."""
+    words = (base, new)
+    if not any(map(is_stored, (*base, *new))):
+        return runs_in(list(map(Path, base))), runs_in(list(map(Path, new)))
+    found = [
+        [run for word in side if is_stored(word) for run in stored(word, store)]
+        + as_stored(runs_in([Path(word) for word in side if not is_stored(word)]))
+        for side in words
+    ]
+    return found[0], found[1]
 
 
 def runs_in(paths: Sequence[Path]) -> list[Measured]:

@@ -156,6 +156,22 @@ def change_points(
             _refuse(str(missing), ExitStatus.MISUSE)
 
 
+@lab.command("compare-rates", epilog=STATUSES)
+def compare_rates(
+    base: Annotated[Path, typer.Argument(help="A folder of report folders: runs of one target.")],
+    new: Annotated[Path | None, typer.Argument(help="Runs with a difference; else those are compared.")] = None,
+    each: Annotated[int, typer.Option(min=1, help="Runs a side.")] = 1,
+    fail_if_slower: Annotated[str, typer.Option(help="The margin, as for compare.")] = "5%",
+    figures: Annotated[str, typer.Option(help="Only these figures, as for compare.")] = "",
+) -> None:
+    """Count how `batchproof compare` answers for stored runs: how often it is wrong on this machine."""
+    with _one_message():
+        from batchproof.commands.compare_rates import print_rates
+
+        status = print_rates(base, new, each, fail_if_slower, figures)
+    raise typer.Exit(status)
+
+
 @lab.command(epilog=STATUSES)
 def configurations(
     folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Where the config.pbtxt files are.")],

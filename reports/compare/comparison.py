@@ -19,7 +19,13 @@ from batchproof.stats.quantiles import CONFIDENCE
 
 MARGIN = 0.05
 GONE = "not measured in NEW"
-ALIKE = {"quick": "the form (--quick)", "slo_ns": "the objective (--slo-p99-ms)", "price": "the price (--price-per-hour)"}
+HARDWARE = "a history knows a machine by its hardware alone: kernel and Python may differ"
+ALIKE = {
+    "form": "the form of their measurements",
+    "quick": "the form (--quick)",
+    "slo_ns": "the objective (--slo-p99-ms)",
+    "price": "the price (--price-per-hour)",
+}
 
 
 class NotComparable(Exception):
@@ -119,7 +125,9 @@ def compare(
     ids = [list(dict.fromkeys(name for run in side for name in run)) for side in sides]
     if patterns and not ids[0]:
         raise NotComparable(f"no figure of BASE matches {', '.join(patterns)}: `batchproof figures FOLDER` lists them")
-    if not set(ids[0]) & set(ids[1]):
+    if not ids[0]:
+        raise NotComparable(f"there is no figure in {base[0].where}: its measurements gave none")
+    if ids[1] and not set(ids[0]) & set(ids[1]):
         raise NotComparable("BASE and NEW have no figure in common: they did not measure the same")
     deciding = _deciding(ids[0], everything=bool(patterns))
     confidence = each_of(CONFIDENCE, len(deciding))
@@ -232,7 +240,8 @@ def _same_machine(
     else:
         apart = differences(base[0].host, new[0].host)
     if not apart:
-        return None, tuple(f"the machine was not in the same state: {told}" for told in drift(base, new, margin))
+        state = (f"the machine was not in the same state: {told}" for told in drift(base, new, margin))
+        return None, (*[HARDWARE] * ("fingerprint" in base[0].host), *state)
     if not correct:
         told = "; ".join(apart)
         advice = "measure both on one machine, or add --correct, which costs certainty"

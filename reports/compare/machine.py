@@ -19,9 +19,9 @@ from batchproof.reports.wording import line
 
 # The facts of a header's host that make a difference to speed, as people read them.
 FACTS = {
-    "cpu": "processor", "cpus": "processors", "cores": "processors to use", "cpu_quota": "processor quota",
-    "memory": "memory", "machine": "architecture", "kernel": "kernel", "awake": "kept awake", "python": "Python",
-    "numpy": "numpy", "torch": "torch", "OMP_NUM_THREADS": "OMP_NUM_THREADS",
+    "fingerprint": "hardware by its fingerprint", "cpu": "processor", "cpus": "processors", "cores": "processors to use",
+    "cpu_quota": "processor quota", "memory": "memory", "machine": "architecture", "kernel": "kernel", "awake": "kept awake",
+    "python": "Python", "numpy": "numpy", "torch": "torch", "OMP_NUM_THREADS": "OMP_NUM_THREADS",
 }  # fmt: skip
 YARDSTICKS = {"host.compute_ns": "computing", "host.handover_ns": "waking up"}
 NOT_MEASURED = ("gpu.",)  # no yardstick measures a GPU
@@ -67,7 +67,7 @@ def differences(base: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, .
 
 def known(host: Mapping[str, Any]) -> bool:
     """Whether a run says on what kind of machine it was made; early versions of Batchproof did not."""
-    return "cpu" in host
+    return "cpu" in host or host.get("fingerprint", "unknown") != "unknown"
 
 
 def simulated(run: Measured) -> bool:

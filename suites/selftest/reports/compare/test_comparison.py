@@ -131,7 +131,8 @@ def test_what_has_nothing_in_common_is_refused(tmp_path):
 
     assert "no figure in common" in refusal(base, run_of(tmp_path / "new", p99(5e6)))
     assert "no figure of BASE matches opn.*" in refusal(base, base, patterns=["opn.*"])
-    assert "no figure in common" in refusal(run_of(tmp_path / "none"), base)
+    assert "there is no figure in" in refusal(run_of(tmp_path / "none"), base)
+    assert compare([base], [run_of(tmp_path / "nothing")]).change == "INVALID"
 
 
 def test_a_truncated_run_is_refused(tmp_path):
