@@ -19,7 +19,7 @@ from batchproof.reports.measured import Measured
 if TYPE_CHECKING:
     from batchproof.reports.history.run import Run
 
-WORD = re.compile(r"history:(\d+(?:,\d+)*)", re.ASCII)
+WORD = re.compile(r"history:(\d{1,18}(?:,\d{1,18})*)", re.ASCII)
 
 
 def is_stored(word: str) -> bool:
@@ -36,8 +36,6 @@ def stored(word: str, store: str) -> list[Measured]:
     if named is None:
         raise HistoryError(f"{word[:80]}: give the numbers of runs, such as history:12 or history:12,13,14")
     wanted = list(dict.fromkeys(int(number) for number in named[1].split(",")))
-    if too_large := [number for number in wanted if number >= 2**63]:
-        raise HistoryError(f"there is no run {str(too_large[0])[:30]}: `batchproof history list` shows which there are")
     with opened(store) as history:
         found = {one.id: one.run for one in entries(history, ids=wanted)}
     if gone := [number for number in wanted if number not in found]:
