@@ -82,6 +82,21 @@ def punctuality(
     raise typer.Exit(ExitStatus.FINE if valid else ExitStatus.INCONCLUSIVE)
 
 
+@lab.command("punctual-rate", epilog=STATUSES)
+def punctual_rate(
+    target: Annotated[str, typer.Option(help="null, which answers at once, or a target as for check.")] = "null",
+    lag_ms: Annotated[float, typer.Option(min=0.01, max=1000, help="What the p99 of the send lag may be, in ms.")] = 1.0,
+    seconds: Annotated[float, typer.Option(min=0.5, max=600, help="How long each run is, in s.")] = 2.0,
+    seed: Seed = 1,
+) -> None:
+    """Find how many requests per second this machine sends on time."""
+    with _one_message():
+        from batchproof.load.punctual_rate import print_rate
+
+        found = print_rate(target, limit_ms=lag_ms, seconds=seconds, seed=seed)
+    raise typer.Exit(ExitStatus.FINE if found else ExitStatus.INCONCLUSIVE)
+
+
 @lab.command(epilog=STATUSES)
 def peers(
     quick: Annotated[bool, typer.Option("--quick", help="30 s instead of 4 minutes.")] = False,
@@ -124,6 +139,31 @@ def second_opinions(
 
         verdicts = print_agreement(target, quick=quick, rounds=rounds, seconds=seconds, json_file=json_file)
     raise typer.Exit(_status_of(verdicts))
+
+
+@lab.command(epilog=STATUSES)
+def spread(
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Workers, each in a network namespace of its own.")] = 4,
+    delay_ms: Annotated[float, typer.Option(min=0, max=1000, help="How far away each is, one way, in ms.")] = 5.0,
+    rate: Annotated[float, typer.Option(min=1, max=1e5, help="Requests per second, of all workers together.")] = 100.0,
+    seconds: Annotated[float, typer.Option(min=5, max=600, help="How long each run is, in s.")] = 20.0,
+    rounds: Annotated[int, typer.Option(min=1, max=100, help="How often both are measured.")] = 5,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write all figures to this file.")] = None,
+    seed: Seed = 1,
+) -> None:
+    """Compare load from several workers, far away from an embedded Triton, with the same load from one machine."""
+    with _one_message():
+        from batchproof.load.spread.lab.comparison import Order
+        from batchproof.load.spread.lab.in_a_network import print_comparison
+        from batchproof.load.spread.lab.network import NoNetwork
+
+        into = str(json_file.absolute()) if json_file else ""
+        order = Order((), round(delay_ms * 1e6), rate, seconds, rounds, seed, into)
+        try:
+            status = print_comparison(order, workers)
+        except NoNetwork as why:
+            _refuse(f"skipped: {why}", ExitStatus.NOTHING)
+    raise typer.Exit(status)
 
 
 @lab.command("simulator-speed", epilog=STATUSES)

@@ -34,10 +34,10 @@ def embedded_triton() -> OwnTriton:
 class EmbeddedServer:
     """One tritonserver process in a process group of its own, with its own ports, repository, log and shared memory.
 
-    completes: it completes configurations, as Triton does by default.
+    completes: it completes configurations, as Triton does by default. address: where it listens.
     """
 
-    def __init__(self, *, completes: bool = False) -> None:
+    def __init__(self, *, completes: bool = False, address: str = "127.0.0.1") -> None:
         layout = Layout.find()
         _need_shared_memory()
         _sweep()
@@ -46,7 +46,7 @@ class EmbeddedServer:
         self.shm_prefix = f"batchproof_{os.getpid()}_{secrets.token_hex(4)}_"
         self._process: Guarded | None = None
         try:
-            self._start(layout, completes=completes)
+            self._start(layout, completes=completes, address=address)
         except OSError as error:
             self.stop()
             why = f"cannot create the server's folder {self.folder} ({error.strerror})"
@@ -55,10 +55,10 @@ class EmbeddedServer:
             self.stop()
             raise
 
-    def _start(self, layout: Layout, *, completes: bool) -> None:
+    def _start(self, layout: Layout, *, completes: bool, address: str) -> None:
         http_port, grpc_port, metrics_port = free_ports(3)
-        self.grpc, self.metrics = f"127.0.0.1:{grpc_port}", f"127.0.0.1:{metrics_port}"
-        self.http = f"127.0.0.1:{http_port}"
+        self.grpc, self.metrics = f"{address}:{grpc_port}", f"{address}:{metrics_port}"
+        self.http = f"{address}:{http_port}"
         (self.folder / "models").mkdir()
         (self.folder / "tmp").mkdir()
         backends = layout.backends(self.folder / "backends")
@@ -73,7 +73,7 @@ class EmbeddedServer:
                 http_port=str(http_port),
                 grpc_port=str(grpc_port),
                 metrics_port=str(metrics_port),
-                **dict.fromkeys(("http_address", "grpc_address", "metrics_address"), "127.0.0.1"),
+                **dict.fromkeys(("http_address", "grpc_address", "metrics_address"), address),
             ),
         ]
         self._process = Guarded(
@@ -84,7 +84,7 @@ class EmbeddedServer:
             ends_by=signal.SIGKILL,  # asked to end, it unloads one model after another, which takes seconds
             grace_s=0,
         )
-        wait_ready(f"127.0.0.1:{http_port}", timeout_s("READY_S"), self, f" ({more_time('READY_S')})")
+        wait_ready(f"{address}:{http_port}", timeout_s("READY_S"), self, f" ({more_time('READY_S')})")
 
     def ended(self) -> str:
         """Return how the server process ended, or an empty string while it runs."""

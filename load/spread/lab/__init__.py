@@ -1,0 +1,1 @@
+"""Load from several machines, compared with the same load from one: `batchproof lab spread`."""
