@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from batchproof.exit_status import ExitStatus, refuse
@@ -27,25 +27,29 @@ Batches = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True)
 class Divergence:
-    """The first difference between two timelines: where it is, and what each timeline shows there."""
+    """The first difference between two timelines: where it is, what each timeline shows there, and of which requests."""
 
     where: str
     one: str
     other: str
+    names: tuple[str, ...] = field(default=(), compare=False)
 
 
 def divergence(one: Timeline, other: Timeline, *, exact: bool = False) -> Divergence | None:
     """Return the first difference between two timelines of one case, or None. exact: words, times and counts matter too."""
-    pairs = zip(_batches(one), _batches(other), strict=False)
-    for number, (mine, theirs) in enumerate(pairs, 1):
+    left, right = _batches(one), _batches(other)
+    for number, (mine, theirs) in enumerate(zip(left, right, strict=False), 1):
         if mine != theirs:
-            return Divergence(f"batch {number}", _words(mine), _words(theirs))
-    if len(_batches(one)) != len(_batches(other)):
-        return Divergence("number of batches", str(len(_batches(one))), str(len(_batches(other))))
+            names = tuple(sorted({*mine} ^ {*theirs} or {*mine}))
+            return Divergence(f"batch {number}", _words(mine), _words(theirs), names)
+    if len(left) != len(right):
+        shared = min(len(left), len(right))
+        more = tuple(name for batch in (*left[shared:], *right[shared:]) for name in batch)
+        return Divergence("number of batches", str(len(left)), str(len(right)), more)
     for sent in one.requests:
         fates = _fate(one[sent.name], exact=exact), _fate(other[sent.name], exact=exact)
         if fates[0] != fates[1]:
-            return Divergence(sent.name, *fates)
+            return Divergence(sent.name, *fates, names=(sent.name,))
     return _inexact(one, other) if exact else None
 
 
@@ -65,11 +69,13 @@ def _inexact(one: Timeline, other: Timeline) -> Divergence | None:
     for mine, theirs in zip(one.executions, other.executions, strict=True):
         entered = [(run.enter_ns - timeline.marks["start"]) / 1e6 for run, timeline in ((mine, one), (theirs, other))]
         if entered[0] != entered[1]:
-            return Divergence(_words(one.names(mine)), *(f"entered after {at:.3f} ms" for at in entered))
+            first, second = (f"entered after {at:.3f} ms" for at in entered)
+            return Divergence(_words(one.names(mine)), first, second, one.names(mine))
     for sent in one.requests:
         back = [((t[sent.name].answered_ns or 0) - t.marks["start"]) / 1e6 for t in (one, other)]
         if back[0] != back[1]:
-            return Divergence(sent.name, *(f"came back after {at:.3f} ms" for at in back))
+            first, second = (f"came back after {at:.3f} ms" for at in back)
+            return Divergence(sent.name, first, second, (sent.name,))
     if one.statistics != other.statistics:
         return Divergence("server counts", str(one.statistics), str(other.statistics))
     return None
@@ -164,5 +170,19 @@ def _report(names: Sequence[str], case: Case, apart: Divergence, lines: Sequence
     (save / "case.json").write_text(json.dumps(case.to_json(), indent=2), encoding="utf-8")
     (save / "case.py").write_text(case.python(names[0]), encoding="utf-8")
     both = " ".join(f"--target {name}" for name in names)
-    print(f"\nagain     batchproof diff {both} --script {save / 'case.json'}")
+    again = f"batchproof diff {both} --script {save / 'case.json'}"
+    (save / "diff.html").write_text(_page(names, case, apart, lines, again), encoding="utf-8")
+    print(f"\nagain     {again}")
     print(f"          python {save / 'case.py'}   # the same case, alone on {names[0]}")
+    print(f"page      {save / 'diff.html'}")
+
+
+def _page(names: Sequence[str], case: Case, apart: Divergence, lines: Sequence[Timeline], again: str) -> str:
+    """Return the two timelines over one another, with the requests marked at which they differ first."""
+    import json
+
+    from batchproof.reports.html.case import to_html
+
+    facts = [(names[0], apart.one), (names[1], apart.other), ("Configuration", json.dumps(case.config.facts()))]
+    timelines = [(name, line.to_json()) for name, line in zip(names, lines, strict=True)]
+    return to_html(f"DIFFERENT: {apart.where}", facts, timelines, about=apart.names, again=again)

@@ -27,6 +27,7 @@ from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.driving.features import features_of
 from batchproof.fixtures.driving.phases import Phase
 from batchproof.fixtures.evidence import kinds
+from batchproof.fixtures.evidence.timeline import Timeline
 from batchproof.fixtures.judging.declarations import (
     SHIPPED_KNOWN_ISSUES,
     DeclarationError,
@@ -235,6 +236,7 @@ class Hunt:
         written = ""
         if found.timeline is not None:
             rows += [f"  {clean(row)[:98]}" for row in shown(found.timeline, trouble.names)["picture"]]
+            self._page(self.folder / f"{path}.html", found, found.timeline, script)
         if found.timeline is not None and found.rule:
             written = f"{path}.zip"
             self._bundle(self.folder / written, found, "\n".join(rows))
@@ -247,6 +249,22 @@ class Hunt:
             reproduced=found.reproduced, replays=found.replays, case=found.case.to_json(), bundle=written,
         )  # fmt: skip
         return "\n".join(rows) + "\n"
+
+    def _page(self, path: Path, found: Found, timeline: Timeline, script: Path) -> None:
+        """Write the counterexample as a page, with a picture of its timeline."""
+        from batchproof.reports.html.case import to_html
+
+        trouble, info = found.trouble, self.ground.target.info
+        facts = [
+            ("Target", f"{info.name} {info.version}"),
+            ("Configuration", json.dumps(found.case.config.facts())),
+            ("Allowed", trouble.allowed),
+            ("Happened", trouble.happened),
+        ]
+        title = f"FOUND {trouble.kind}: {MEANINGS[trouble.kind]}"
+        again = f"python {shlex.quote(str(script))}"
+        text = to_html(title, facts, [("Timeline", timeline.to_json())], about=trouble.names, again=again)
+        path.write_text(text, encoding="utf-8")
 
     def _bundle(self, path: Path, found: Found, text: str) -> None:
         trouble = found.trouble

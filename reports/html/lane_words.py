@@ -11,6 +11,8 @@ from batchproof.stats.gates import STALLS
 
 NO_CLOCK = "The model's clock cannot be compared with the client's, so only the client's times are drawn."
 
+ONE_MOMENT = "All of it happened at the same moment of simulated time: the picture shows the order, and not times."
+
 
 def of_lane(lane: Lane, mine: Sequence[Block], delay_ns: int) -> str:
     """Return the whole life of a request in a sentence. mine: the batches that it was in."""
@@ -78,7 +80,9 @@ def notes(picture: Lanes, span_ns: int) -> tuple[str, ...]:
         found.append(f"{count(picture.hidden, 'more request')} of this drive {are} not drawn.")
     if any(block.enter_ns is None for block in picture.blocks):
         found.append(NO_CLOCK)
-    if picture.lanes and picture.delay_ns > span_ns:
+    if picture.lanes and not span_ns:
+        found.append(ONE_MOMENT)
+    elif picture.delay_ns > span_ns:
         found.append(f"The queue delay of {duration(picture.delay_ns)} ends outside the picture.")
     return tuple(found)
 

@@ -7,7 +7,7 @@ a time is an element with a `<title>`, which says the exact times to whoever poi
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup, escape
 
@@ -46,19 +46,38 @@ def svg(picture: Lanes, title: str, *, span_ns: int = 0, marked: Collection[str]
     title: what it shows, for those who do not see it. span_ns: at least as much time is drawn, so that two pictures share a
     scale. marked: names of requests, or of batches as `batch 2`, at which two pictures differ first.
     """
-    scale = _Scale(max(span(picture), span_ns, 1))
+    said, whole = picture, max(span(picture), span_ns)
+    if not whole:
+        picture = in_order(picture)
+    scale = _Scale(whole or max(span(picture), 1))
     bottom = TOP + ROW * len(picture.lanes)
     parts = [
-        *_axis(scale, bottom),
+        *(_axis(scale, bottom) if whole else ()),
         *(_stall(start, took, scale, bottom) for start, took in picture.stalls if start < scale.span_ns),
         *(_block(block, scale, marked) for block in picture.blocks),
-        *(_lane(at, picture, scale, marked) for at in range(len(picture.lanes))),
-        *_labels(picture, scale),
+        *(_lane(at, picture, said, scale, marked) for at in range(len(picture.lanes))),
+        *_labels(picture, said, scale),
         *(_mark(name, at, scale, bottom) for name, at in picture.marks),
         *(_limit(limit, picture, scale, bottom) for limit in picture.limits if limit.since_ns <= scale.span_ns),
     ]
     head = f'<svg class="lanes" viewBox="0 0 {WIDTH} {bottom + FOOT}" role="group" aria-label="{_safe(title)}">'
     return Markup(f"{head}{''.join(parts)}</svg>")  # noqa: S704 - words go through _safe, and all else is numbers
+
+
+def in_order(picture: Lanes) -> Lanes:
+    """Return a picture in which all happens at one moment, as in simulated time, drawn out: one batch after the other."""
+    runs = sorted((block for block in picture.blocks if block.enter_ns is not None), key=lambda block: block.number)
+    turn = {block.number: at for at, block in enumerate(runs, 1)}
+    blocks = tuple(
+        replace(block, enter_ns=3 * turn[block.number], exit_ns=3 * turn[block.number] + 2) if block in runs else block
+        for block in picture.blocks
+    )
+    left = {at: block.exit_ns for block in blocks for at in block.lanes}
+    lanes = tuple(
+        lane if lane.answered_ns is None else replace(lane, answered_ns=(left.get(at) or 1) + 1)
+        for at, lane in enumerate(picture.lanes)
+    )
+    return replace(picture, lanes=lanes, blocks=blocks, limits=(), delay_ns=0)
 
 
 def span(picture: Lanes) -> int:
@@ -89,7 +108,7 @@ def _axis(scale: _Scale, bottom: int) -> Iterator[str]:
         x = scale.x(tick)
         yield f'<path class="grid" d="M{x} {TOP}V{bottom + 4}"/>'
         yield f'<text class="tick" x="{x}" y="{bottom + 17}">{tick / 1e6:.{decimals}f}</text>'
-    yield f'<text class="unit" x="{ASIDE}" y="{bottom + 17}">ms</text>'
+    yield f'<text class="unit" x="4" y="{bottom + 17}">ms</text>'
 
 
 def _stall(start: int, took: int, scale: _Scale, bottom: int) -> str:
@@ -110,8 +129,11 @@ def _block(block: Block, scale: _Scale, marked: Collection[str]) -> str:
     return f'<g class="{" ".join(kinds)}">{"".join(parts)}</g>'
 
 
-def _lane(at: int, picture: Lanes, scale: _Scale, marked: Collection[str]) -> str:
-    """Draw one request: its name, the time in the queue, the way back, how it ended, and where its delay is over."""
+def _lane(at: int, picture: Lanes, said: Lanes, scale: _Scale, marked: Collection[str]) -> str:
+    """Draw one request: its name, the time in the queue, the way back, how it ended, and where its delay is over.
+
+    said: the picture with the times that are told, which are not those that are drawn if everything happens at once.
+    """
     lane, mine = picture.lanes[at], [block for block in picture.blocks if at in block.lanes]
     y = _y(at) + ROW // 2
     entered = min((block.enter_ns for block in mine if block.enter_ns is not None), default=None)
@@ -126,8 +148,12 @@ def _lane(at: int, picture: Lanes, scale: _Scale, marked: Collection[str]) -> st
         _ending(lane, end, y),
         f'<text class="aside" x="{ASIDE}" y="{y + 4}">{_safe(words.aside(lane, mine))}</text>',
     ]
-    kind = "lane marked" if lane.name in marked else "lane"
-    return _element(kind, words.of_lane(lane, mine, picture.delay_ns), "".join(parts), first=at == 0)
+    kind = "lane"
+    if lane.name in marked:
+        kind = "lane marked"
+        parts.append(f'<path class="flag" d="M2 {y - 6}l8 6l-8 6z"/>')
+    true = [block for block in said.blocks if at in block.lanes]
+    return _element(kind, words.of_lane(said.lanes[at], true, said.delay_ns), "".join(parts), first=at == 0)
 
 
 def _ending(lane: Lane, x: str, y: int) -> str:
@@ -150,17 +176,18 @@ def _dues(at: int, picture: Lanes, scale: _Scale) -> Iterator[str]:
             yield f'<path class="{kind}" d="M{scale.x(lane.sent_ns)} {top + 3}H{end}M{end} {top + 1}v{ROW - 2}"/>'
 
 
-def _labels(picture: Lanes, scale: _Scale) -> Iterator[str]:
+def _labels(picture: Lanes, said: Lanes, scale: _Scale) -> Iterator[str]:
     """Number the batches above the lanes, as far as the numbers do not touch; each can be reached all the same."""
     free = 0.0
-    for block in sorted((one for one in picture.blocks if one.enter_ns is not None), key=lambda one: one.enter_ns or 0):
+    both = [pair for pair in zip(picture.blocks, said.blocks, strict=True) if pair[0].enter_ns is not None]
+    for block, true in sorted(both, key=lambda pair: pair[0].enter_ns or 0):
         x = scale.x(block.enter_ns or 0)
         label = f"batch {block.number}" if len(picture.blocks) <= TICKS else str(block.number)
         parts = [f'<path d="M{x} {TOP - 8}v8"/>']
         if float(x) >= free:
             parts.append(f'<text x="{x}" y="{TOP - 11}">{_safe(label)}</text>')
             free = float(x) + 7 * len(label) + 6
-        yield _element("label", words.of_block(block), "".join(parts))
+        yield _element("label", words.of_block(true), "".join(parts))
 
 
 def _mark(name: str, at: int, scale: _Scale, bottom: int) -> str:

@@ -50,7 +50,7 @@ def to_html(report: Report) -> str:
         known=[result for result in report.results if result["verdict"] == "KNOWN"],
         rules=views,
         levels=_distinct(result["level"] for result in report.results),
-        circumstances=circumstances(report.header, report.footer),
+        circumstances=_circumstances(report),
     )
     style = "\n".join(asset(name) for name in ("lanes.css", "report.css"))
     script = "\n".join(asset(name) for name in ("lanes.js", "report.js"))
@@ -60,7 +60,9 @@ def to_html(report: Report) -> str:
 def noise(report: Report) -> str:
     """Return in a sentence or two how noisy the host was, and what that changed."""
     found = []
-    if (heard := (report.footer or {}).get("noise")) is not None:
+    if report.header["target"]["sight"] == "virtual":
+        found.append("Time was simulated, so none could matter.")
+    elif (heard := (report.footer or {}).get("noise")) is not None:
         watched = f"in {heard['watched_ns'] / 1e9:.0f} s"
         stalls = f"{count(heard['stalls'], 'stall')} of 1 ms or more {watched}, the longest"
         longest = f"{stalls} {heard['longest_ns'] / 1e6:.1f} ms."
@@ -119,17 +121,24 @@ def _warning(report: Report) -> str:
 def _facts(report: Report) -> list[tuple[str, str]]:
     """Return who was judged, and on which host."""
     target, host = report.header["target"], report.header["host"]
-    claims = ", ".join(f"{name} = {value}" for name, value in target["claims"].items())
+    began, _, at = report.header["started"].removesuffix("Z").partition("T")
+    ended = report.footer["ended"].removesuffix("Z") if report.footer else "unknown"
     facts = {
         "Target": report.target,
         "Reached": f"{target['reached']} {target['contact']}".strip(),
         "Sight": target["sight"],
         "Rules": f"{count(len(report.header['rules']), 'rule')}, {scope(report)}",
-        "Host": ", ".join(f"{name} {value}" for name, value in host.items()),
-        "Time": f"{report.header['started']} to {report.footer['ended'] if report.footer else 'an unknown end'}",
-        "Claims": claims,
+        "Host": ", ".join(f"{name} {value}" for name, value in host.items() if name != "awake"),
+        "Time": f"{began} {at} to {ended.removeprefix(f'{began}T').replace('T', ' ')} UTC",
     }
     return [(name, value) for name, value in facts.items() if value]
+
+
+def _circumstances(report: Report) -> dict[str, Any]:
+    """Return all that is known of how it was run."""
+    claims = ", ".join(f"{name} = {value}" for name, value in report.header["target"]["claims"].items())
+    chosen = {"seed": report.header["seed"], "patience": report.header["patience"], "claims": claims}
+    return chosen | circumstances(report.header, report.footer)
 
 
 def _broken(report: Report) -> list[dict[str, Any]]:

@@ -200,6 +200,7 @@ def test_an_interrupt_keeps_the_report_and_leaves_nothing_behind(tmp_path: Path,
     assert run.returncode == 130, out + err
     assert (footer["reason"], footer["complete"], footer["exit_status"]) == ("interrupted", False, 130)
     assert read(report).truncated is False
+    assert "Ended early: interrupted." in (report.parent / "report.html").read_text(encoding="utf-8")
     assert "not judged: interrupted" in out
     assert "Traceback" not in out + err
     assert [path.name for path in scratch.iterdir()] == []

@@ -67,6 +67,7 @@ def test_a_counterexample_is_small_and_comes_again(
     assert "again in 3 of 3 replays" in out
     assert len(case.script) < 16
     assert accept(run_case(target, case), target.info.claims).wrong[0].kind == "limit"
+    assert 'class="lane marked"' in (tmp_path / "found-limit.html").read_text(encoding="utf-8")
     assert invoke(capfd, "check", "--replay", tmp_path / "found-limit.zip")[0] == 1
     runpy.run_path(str(tmp_path / "found-limit.py"))
     assert capfd.readouterr().out.splitlines()[-1].startswith("ms ")

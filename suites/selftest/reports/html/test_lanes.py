@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batchproof.reports.html.lane_words import NO_CLOCK, ms, notes
+from batchproof.reports.html.lane_words import NO_CLOCK, ONE_MOMENT, ms, notes
 from batchproof.reports.html.lanes import ASIDE, LEFT, span, svg
 from batchproof.reports.lanes import Block, Lane, Lanes, Limit, cut
 from batchproof.suites.selftest.report_lines import HOSTILE, MS, REARMED, data
@@ -106,6 +106,17 @@ def test_a_delay_far_away_is_told_and_not_drawn() -> None:
 
     assert places(picture, "delay") == []
     assert notes(picture, span(picture)) == ("The queue delay of 1 h ends outside the picture.",)
+
+
+def test_what_happens_at_one_moment_is_drawn_in_order() -> None:
+    """In simulated time a drive may take no time: the batches stand side by side, and the words keep the true times."""
+    picture = Lanes((Lane("r0", 0, 0), Lane("r1", 0, 0)), (Block(1, (0,), 0, 0), Block(2, (1,), 0, 0)))
+
+    first, second = (float(str(x)) for x in places(picture, "frame"))
+    assert LEFT < first < second
+    assert places(picture, "tick") == []
+    assert parts(picture)[2][1] == "Batch 1 on instance 0: 1 request, 1 row, in the model from 0 ms until 0 ms, for 0 ms."
+    assert notes(picture, span(picture)) == (ONE_MOMENT,)
 
 
 def test_a_difference_is_marked() -> None:

@@ -208,6 +208,13 @@ def test_hostile_words_are_text(tmp_path: Path, browse: Browse) -> None:
     assert shown(page) == [DELAY]
 
 
+def test_simulated_time_has_no_noise() -> None:
+    """Whatever the host did."""
+    target = dict(header()["target"], sight="virtual")
+
+    assert noise(Report(header(target=target), (), (), footer(noise=NOISE))).startswith("Time was simulated")
+
+
 def many(count: int, each: int = 1) -> Report:
     """A report of so many attempts at rules, every tenth of which failed."""
     rules = [f"DB-SIZE-{at:03}" if at < 1000 else f"DB-A{at // 1000}-{at % 1000:03}" for at in range(count // each)]
