@@ -34,6 +34,13 @@ class Calibration:
         return Curve(tuple(one.rows for one in self.timed), tuple(one.tau_ns for one in self.timed))
 
     @property
+    def bounds(self) -> tuple[Curve | None, Curve | None]:
+        """The curves with every time at its lower and at its upper bound; None where a size has no such bound."""
+        low, high = zip(*(one.interval_ns for one in self.timed), strict=True)
+        sizes = tuple(one.rows for one in self.timed)
+        return Curve(sizes, low) if all(low) else None, Curve(sizes, high) if all(high) else None
+
+    @property
     def overhead_ns(self) -> int:
         """What a lone batch takes beyond tau(b) until the client has the answer; it keeps no instance busy."""
         return max(0, round(statistics.median(one.seen_ns - one.tau_ns for one in self.timed)))

@@ -31,7 +31,7 @@ class Record:
             folder.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(folder / SAMPLES, ignore_errors=True)  # they belong to an earlier bench
             (folder / SAMPLES).mkdir()
-            for derived in ("bench.md", "server.log"):
+            for derived in ("bench.md", "report.html", "server.log"):
                 (folder / derived).unlink(missing_ok=True)
         self.writer = BenchWriter(folder, awake=kept_awake())
 

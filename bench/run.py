@@ -21,6 +21,7 @@ from batchproof.bench.calibration import Calibrate, calibrated
 from batchproof.bench.figures.host import figures as host_figures
 from batchproof.bench.fit import departures
 from batchproof.bench.measurement import Bench, NotSpreadable, Price
+from batchproof.bench.pictures import cannot_draw, left_by
 from batchproof.bench.plan import MEASUREMENTS, Measurement, by_name
 from batchproof.bench.record import Record
 from batchproof.bench.result import Result
@@ -36,7 +37,6 @@ from batchproof.load.spread.ask import Wanted
 from batchproof.load.spread.crew import Crew
 from batchproof.load.workload import WORKS, Skipped, Unmeasured, Work
 from batchproof.reports import ReportError
-from batchproof.reports import bench_markdown as document
 from batchproof.reports.figures import Figure
 from batchproof.reports.formats.jsonl import ReportFolderError
 from batchproof.reports.wording import line
@@ -60,7 +60,10 @@ class Usage(Exception):
 
 @dataclass(frozen=True)
 class Options:
-    """The options of the command line. slo_p99_ms and price_per_hour are 0 if they are not given."""
+    """The options of the command line. slo_p99_ms and price_per_hour are 0 if they are not given.
+
+    plots: a folder for the charts as PNG and SVG files; None: they are only in report.html.
+    """
 
     target: str = "reference"
     quick: bool = False
@@ -72,6 +75,7 @@ class Options:
     report: Path | None = None
     seed: int = 1729
     crew: Wanted = field(default_factory=Wanted)
+    plots: Path | None = None
 
     def works(self) -> tuple[Work, ...]:
         """Return the models; Usage names what there is."""
@@ -130,6 +134,8 @@ def run(
         if options.slo_p99_ms < 0 or options.price_per_hour < 0:
             raise Usage("--slo-p99-ms and --price-per-hour must not be negative")
         options.crew.check()
+        if why := cannot_draw(options.plots):
+            raise Usage(why)
     except (Usage, Misuse) as wrong:
         return refuse(line(wrong))
     try:
@@ -159,7 +165,7 @@ class _Session:
         judges: Judges | None = None,
         crew: Crew | None = None,
     ) -> None:
-        self.record, self.chosen, self.console = record, chosen, console
+        self.record, self.chosen, self.console, self.plots = record, chosen, console, options.plots
         self.view = View(console, [one.name for one in chosen])
         self.bench = Bench(
             target,
@@ -264,7 +270,9 @@ class _Session:
         self.view.stop()
         try:
             self.record.writer.footer(status, complete=not reason, reason=reason)
-            document.write(self.record.folder)
+            written = list(left_by(self.record.folder, self.plots))
+        except ReportFolderError as error:  # of the charts alone
+            raise CannotKeep(str(error)) from None
         except (OSError, ReportError) as error:
             raise self._lost(getattr(error, "strerror", None) or error) from None
         if reason:
@@ -274,7 +282,8 @@ class _Session:
         if load is not None and load.requests and FAIL not in self.words:
             told = "each result is its own request's, and each decision that can be seen is explained"
             self.view.print(f"{load.requests} requests judged: {told}")
-        self.view.print(f"{self.record.folder / document.DOCUMENT}")
+        for told in written:
+            self.view.print(told)
         return status
 
 

@@ -89,6 +89,7 @@ class Timed:
             "mean_ns": round(statistics.fmean(self.inside_ns)),
             "through_ns": self.seen_ns,
             "rows_per_s": self.rows_per_s,
+            "wide": self.wide,
         }
 
 

@@ -207,10 +207,17 @@ OPEN = "Or 'open' and one report folder, to see it in a browser; without a folde
 @app.command(epilog=help_text("report"))
 def report(
     folders: Annotated[list[Path], typer.Argument(help=f"Report folders, or folders that contain them. {OPEN}")],
+    plots: Annotated[
+        Path | None, typer.Option(help="Write the charts of a bench or of tune into this folder, and its report.html anew.")
+    ] = None,
 ) -> None:
     """Print the reports of several targets side by side, as Markdown. It fails if one target is not conformant."""
     from batchproof.commands.report import open_report, print_reports
 
+    if plots is not None:
+        from batchproof.commands.plots import write_plots
+
+        end(write_plots(folders, plots))
     end(open_report(folders[1:]) if folders[0] == Path("open") else print_reports(folders))
 
 

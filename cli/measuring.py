@@ -25,6 +25,7 @@ def bench(
     price_per_hour: Annotated[float, typer.Option(min=0, help="What an hour of the target's machine costs.")] = 0.0,
     currency: Annotated[str, typer.Option(help="The currency of that price.")] = "EUR",
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/bench-TARGET].")] = None,
+    plots: Annotated[Path | None, typer.Option(help="Also write the charts as PNG and SVG files, into this folder.")] = None,
     image: Image = "",
     workers: Workers = 0,
     workers_from: WorkersFrom = "",
@@ -36,7 +37,7 @@ def bench(
     from batchproof.commands.bench import bench as measure
 
     asked = (quick, work, only, slo_p99_ms, price_per_hour, currency, report, seed)
-    end(measure(Options(with_image(target, image), *asked, crew=Wanted(workers, workers_from))))
+    end(measure(Options(with_image(target, image), *asked, crew=Wanted(workers, workers_from), plots=plots)))
 
 
 @app.command("load-worker", epilog=help_text("load-worker"))

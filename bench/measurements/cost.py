@@ -7,7 +7,7 @@ so it is a prediction and called one; `batchproof tune` measures it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -31,22 +31,33 @@ STEPS = 7  # of the bisection: 1 % of the capacity
 
 @dataclass(frozen=True)
 class BatchCost:
-    """Full batches of so many rows, back to back. per_s: rows a second. cost: of a million of them, in the currency."""
+    """Full batches of so many rows, back to back. per_s: rows a second. cost: of a million of them, in the currency.
+
+    cost_low, cost_high: if the service time is at either bound of its interval; None where that has no bound.
+    """
 
     rows: int
     per_s: float
     cost: float | None
     tau_ns: int
+    cost_low: float | None = None
+    cost_high: float | None = None
 
 
 @dataclass(frozen=True)
 class SloCost:
-    """The cheapest configuration whose predicted p99 is at most slo_ns. If no configuration is: None, 0.0 and None."""
+    """The cheapest configuration whose predicted p99 is at most slo_ns. If no configuration is: None, 0.0 and None.
+
+    cost_low, cost_high: of the same configuration, predicted with every service time at its lower or upper bound; None where
+    a bound is not known, or nothing keeps the SLO then.
+    """
 
     slo_ns: int
     max_batch_size: int | None
     predicted_per_s: float
     cost: float | None
+    cost_low: float | None = None
+    cost_high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -103,27 +114,32 @@ def per_million(price_per_hour: float, per_s: float) -> float | None:
 
 def of_work(bench: Bench, calibrate: Calibrate, price: Price, work: Work) -> WorkCost:
     """Return the cost of each batch size, and of each SLO."""
-    curve = calibrate(work).curve
+    calibration = calibrate(work)
+    curve, bounds = calibration.curve, calibration.bounds
     batches = []
-    for rows, tau_ns in zip(curve.sizes, curve.tau_ns, strict=True):
+    for at, (rows, tau_ns) in enumerate(zip(curve.sizes, curve.tau_ns, strict=True)):
         per_s = rows * 1e9 / tau_ns
-        batches.append(BatchCost(rows, per_s, per_million(price.per_hour, per_s), tau_ns))
+        low, high = (per_million(price.per_hour, rows * 1e9 / one.tau_ns[at]) if one else None for one in bounds)
+        batches.append(BatchCost(rows, per_s, per_million(price.per_hour, per_s), tau_ns, low, high))
     slos_ns = [round(many * curve.at(1)) for many in SLOS]
     if bench.slo_ns:
         slos_ns = sorted({*slos_ns, bench.slo_ns})
     slos = []
     for slo_ns in slos_ns:
         bench.say(f"{work.name}: the cheapest below {slo_ns / MS:.3g} ms, in simulation")
-        slos.append(_cheapest(bench, curve, slo_ns, price))
+        slos.append(_cheapest(bench, curve, bounds, slo_ns, price))
     return WorkCost(tuple(batches), tuple(slos), price.currency)
 
 
-def _cheapest(bench: Bench, curve: Curve, slo_ns: int, price: Price) -> SloCost:
+def _cheapest(bench: Bench, curve: Curve, bounds: Sequence[Curve | None], slo_ns: int, price: Price) -> SloCost:
     """The batch size that holds the SLO at the highest rate, without a queue delay, which saves nothing under load."""
     sizes = [size for size in curve.sizes if size <= MOST and curve.at(size) <= slo_ns]
-    found = [(highest_rate(curve, size, slo_ns, bench.seed, REQUESTS[int(bench.quick)]), size) for size in sizes]
+    requests = REQUESTS[int(bench.quick)]
+    found = [(highest_rate(curve, size, slo_ns, bench.seed, requests), size) for size in sizes]
     rate, size = max(found, key=lambda one: (one[0], -one[1]), default=(0.0, 0))
-    return SloCost(slo_ns, size or None, rate, per_million(price.per_hour, rate))
+    rates = [highest_rate(one, size, slo_ns, bench.seed, requests) if one and rate else 0.0 for one in bounds]
+    low, high = (per_million(price.per_hour, one) for one in rates)
+    return SloCost(slo_ns, size or None, rate, per_million(price.per_hour, rate), low, high)
 
 
 def highest_rate(curve: Curve, size: int, slo_ns: int, seed: int, requests: int) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from batchproof.load.schedule import Schedule, poisson
 from batchproof.load.workload import MS, WORKS, Served
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.stats import gates
+from batchproof.stats.arrays import Ints
 from batchproof.stats.gates import Conclusion
 from batchproof.stats.percentile import fewest
 from batchproof.targets.claims import unmet
@@ -44,10 +45,14 @@ WORK = WORKS["accelerator"]
 
 @dataclass(frozen=True)
 class Shared:
-    """What became of loads that ran at the same time: the samples of each, in order, and why they are not a result."""
+    """What became of loads that ran at the same time: the samples of each, in order, and why they are not a result.
+
+    kept: the file of all samples within the report folder; there, `client` says which load a request belongs to.
+    """
 
     samples: tuple[Samples, ...]
     reasons: tuple[str, ...]
+    kept: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,8 @@ class PhaseFigures:
 class Models:
     """A critical model A, and a model B that a spike hits: the figures of both by phase ("before", "during", "after").
 
-    capacities: of A and B, in requests/s. reasons: why the figures are not a result.
+    capacities: of A and B, in requests/s. reasons: why the figures are not a result. samples: the file of both, in which
+    `client` is 0 for A and 1 for B.
     """
 
     slo_ns: int
@@ -74,6 +80,7 @@ class Models:
     a: Mapping[str, PhaseFigures]
     b: Mapping[str, PhaseFigures]
     reasons: tuple[str, ...]
+    samples: str = ""
 
     @property
     def valid(self) -> bool:
@@ -102,6 +109,7 @@ class Models:
         }
         about = {"slo_ns": self.slo_ns, "capacities": dict(zip("AB", self.capacities, strict=True))}
         about |= {"reasons": list(self.reasons), "valid": self.valid, "headline": self.headline}
+        about |= {"samples": self.samples}
         return about | ({**both, "p99_ratio": self.p99_ratio} if self.valid else {"discarded": both})
 
 
@@ -119,7 +127,10 @@ class Starvation:
 
 @dataclass(frozen=True)
 class LevelRow:
-    """Urgent requests at `load`, a share of the capacity, and others. fluid_share: others served by the fluid limit."""
+    """Urgent requests at `load`, a share of the capacity, and others. fluid_share: others served by the fluid limit.
+
+    samples: the file of both, in which `client` is 0 for the urgent and 1 for the others.
+    """
 
     load: float
     urgent: Service
@@ -127,6 +138,7 @@ class LevelRow:
     starvation: Starvation
     fluid_share: float
     reasons: tuple[str, ...]
+    samples: str = ""
 
     @property
     def valid(self) -> bool:
@@ -137,7 +149,7 @@ class LevelRow:
         """Return JSON data."""
         seen = {"urgent": self.urgent.facts(), "others": self.others.facts(), **asdict(self.starvation)}
         seen |= {"fluid_share": self.fluid_share}
-        about = {"load": self.load, "valid": self.valid, "reasons": list(self.reasons)}
+        about = {"load": self.load, "valid": self.valid, "reasons": list(self.reasons), "samples": self.samples}
         return about | (seen if self.valid else {"discarded": seen})
 
 
@@ -239,7 +251,9 @@ def side_by_side(bench: Bench, name: str, served: Sequence[Served], loads: Seque
     if bench.target.simulated:
         pairs = zip(served, loads, strict=True)
         runs = [open_loop(one.submit, one.clock, load, wait_ns=bench.wait_ns) for one, load in pairs]
-        return Shared(tuple(run.samples for run in runs), tuple(why for run in runs for why in run.validity.reasons))
+        each = tuple(run.samples for run in runs)
+        reasons = tuple(why for run in runs for why in run.validity.reasons)
+        return Shared(each, reasons, bench.record.samples(name, together_of(each)))
     both, whose = merged(*loads)
     to = [served[place] for place in whose.tolist()]
 
@@ -248,8 +262,23 @@ def side_by_side(bench: Bench, name: str, served: Sequence[Served], loads: Seque
         return future
 
     run = bench.valid(lambda: open_loop(submit, served[0].clock, both, wait_ns=bench.wait_ns, slo_ns=slo_ns))
-    bench.keep(name, run)
-    return Shared(tuple(run.samples.part(whose == place) for place in range(len(loads))), run.validity.reasons)
+    kept = _kept(bench, name, run, whose)
+    return Shared(tuple(run.samples.part(whose == place) for place in range(len(loads))), run.validity.reasons, kept)
+
+
+def together_of(each: Sequence[Samples]) -> Samples:
+    """Return the samples of several loads as those of one run, in order of time; `client` says which load it was."""
+    due = np.concatenate([one.scheduled_ns for one in each])
+    order = np.argsort(due, kind="stable")
+    whose = np.repeat(np.arange(len(each), dtype=np.int32), [one.count for one in each])
+    columns = {one.name: np.concatenate([getattr(part, one.name) for part in each])[order] for one in fields(Samples)}
+    return Samples(**{**columns, "client": whose[order]})
+
+
+def _kept(bench: Bench, name: str, run: Run, whose: Ints) -> str:
+    """Keep a run's samples with the load that each request belongs to; return the file's path in the report folder."""
+    told = replace(run, samples=replace(run.samples, client=whose.astype(np.int32)))
+    return str(bench.keep(name, told)["samples"])
 
 
 def of_models(bench: Bench, a: Served, b: Served, saturated: tuple[Run, Run], config: BatcherConfig = A) -> Models:
@@ -271,7 +300,7 @@ def of_models(bench: Bench, a: Served, b: Served, saturated: tuple[Run, Run], co
     of_b = by_phase(shared.samples[1], spike, slo_ns)
     spoilt = [f"capacity: {why}" for run in saturated for why in run.validity.reasons]
     reasons = tuple(f"models: {why}" for why in (*spoilt, *shared.reasons, *_unfelt(of_b)))
-    return Models(slo_ns, (a_capacity, b_capacity), of_a, of_b, reasons)
+    return Models(slo_ns, (a_capacity, b_capacity), of_a, of_b, reasons, shared.kept)
 
 
 def by_phase(samples: Samples, parts: Sequence[Phase], slo_ns: int) -> dict[str, PhaseFigures]:
@@ -314,7 +343,7 @@ def _level_row(bench: Bench, served: Served, load: float, capacity: float, slo_n
         return served.submit(number, priority=levels[number])
 
     run = bench.valid(lambda: open_loop(submit, served.clock, both, wait_ns=bench.wait_ns, slo_ns=slo_ns))
-    bench.keep(f"isolation-levels-{load:g}", run)
+    kept = _kept(bench, f"isolation-levels-{load:g}", run, whose)
     urgent, others = run.samples.part(whose == 0), run.samples.part(whose == 1)
     return LevelRow(
         load,
@@ -323,6 +352,7 @@ def _level_row(bench: Bench, served: Served, load: float, capacity: float, slo_n
         starvation(others, round(seconds * 1e9)),
         min(1.0, max(0.0, (1 - load) / OTHER_LOAD)),
         run.validity.reasons,
+        kept,
     )
 
 

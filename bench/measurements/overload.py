@@ -67,7 +67,7 @@ class Overloaded:
     bound: how many requests may be inside by max_queue_size; None: any number. most_inside: how many were inside. growth: by
     how many seconds the latency grows in a second of load. overtaken: the share of answers that came after that of a later
     request.
-    host: what the host did. reasons: why these figures are not a result.
+    host: what the host did. reasons: why these figures are not a result. samples: their file within the report folder.
     """
 
     limit: str
@@ -80,6 +80,7 @@ class Overloaded:
     overtaken: float
     host: Mapping[str, Any]
     reasons: tuple[str, ...] = ()
+    samples: str = ""
 
     @property
     def valid(self) -> bool:
@@ -89,7 +90,7 @@ class Overloaded:
     def facts(self) -> dict[str, Any]:
         """Return JSON data."""
         about = {"limit": self.limit, "load": self.load, "valid": self.valid, "reasons": list(self.reasons)}
-        about |= {"host": dict(self.host), "bound": self.bound}
+        about |= {"host": dict(self.host), "bound": self.bound, "samples": self.samples}
         seen = {**self.service.facts(), **asdict(self.fairness), "most_inside": self.most_inside}
         seen |= {"growth": self.growth, "overtaken": self.overtaken}
         return about | (seen if self.valid else {"discarded": seen})
@@ -97,13 +98,17 @@ class Overloaded:
 
 @dataclass(frozen=True)
 class Spike:
-    """What becomes of a spike. recovery_ns: how long until the latency is back; expected_ns: by theory, without a limit."""
+    """What becomes of a spike. recovery_ns: how long until the latency is back; expected_ns: by theory, without a limit.
+
+    samples: the run's file within the report folder.
+    """
 
     limit: str
     recovery_ns: int | None
     expected_ns: int | None
     phases: Mapping[str, Service]
     reasons: tuple[str, ...] = ()
+    samples: str = ""
 
     @property
     def valid(self) -> bool:
@@ -117,7 +122,7 @@ class Spike:
             "expected_ns": self.expected_ns,
             "phases": {name: part.facts() for name, part in self.phases.items()},
         }
-        about = {"limit": self.limit, "valid": self.valid, "reasons": list(self.reasons)}
+        about = {"limit": self.limit, "valid": self.valid, "reasons": list(self.reasons), "samples": self.samples}
         return about | (seen if self.valid else {"discarded": seen})
 
 
@@ -230,6 +235,7 @@ def _load(bench: Bench, served: Served, limit: QueueLimit, load: float, capacity
     seconds = max(bench.seconds(5.0, 2.0), ENOUGH / (load * capacity))
     arrivals = poisson(load * capacity, seconds, bench.seed, exact=True)
     run = bench.valid(lambda: bench.open_loop(served, arrivals, slo_ns=slo_ns))
+    kept = bench.keep(f"overload-{limit.name}-{load:g}", run)
     samples = with_clients(run.samples, bench.seed)
     return Overloaded(
         limit.name,
@@ -240,8 +246,9 @@ def _load(bench: Bench, served: Served, limit: QueueLimit, load: float, capacity
         most_inside(samples),
         growth(samples),
         overtaken(samples),
-        bench.keep(f"overload-{limit.name}-{load:g}", run)["host"],
+        kept["host"],
         run.validity.reasons,
+        kept["samples"],
     )
 
 
@@ -256,13 +263,14 @@ def _spike(bench: Bench, served: Served, limit: QueueLimit, capacity: float, slo
     )
     arrivals = schedule(parts, bench.seed)
     run = bench.valid(lambda: bench.open_loop(served, arrivals, slo_ns=slo_ns))
-    bench.keep(f"overload-{limit.name}-spike", run)
+    kept = bench.keep(f"overload-{limit.name}-spike", run)
     return Spike(
         limit.name,
         recovery_ns(run.samples, parts[0], parts[1].end_ns),
         None if limit.needs else round(parts[1].seconds * drains * 1e9),
         {part.name: service(during(run.samples, part), slo_ns, part.seconds) for part in parts},
         run.validity.reasons,
+        kept["samples"],
     )
 
 

@@ -19,6 +19,7 @@ from batchproof.bench.tables.table import Table
 from batchproof.bench.view import View
 from batchproof.cli import app
 from batchproof.load.spread.ask import Wanted
+from batchproof.reports import bench_markdown
 from batchproof.reports.formats import bench as report
 from batchproof.reports.formats.bench import BenchWriter
 
@@ -83,7 +84,7 @@ def test_a_bench_that_is_lost_is_not_green(
 
     owner, name = {
         "measurement": (command.Record, "measurement"), "footer": (BenchWriter, "footer"),
-        "document": (command.document, "write"),
+        "document": (bench_markdown, "write"),
     }[where]
     monkeypatch.setattr(owner, name, full)
     fine = Measurement("m", "why?", 1, 1, lambda *_: Result(valid=True, headline="fine"), lambda _found: ())
