@@ -95,6 +95,24 @@ def changes(
 
 
 @history.command(epilog=STATUSES)
+def page(
+    store: Store = STORE,
+    out: Annotated[Path, typer.Option(dir_okay=False, help="Where to write the page.")] = Path("reports/history.html"),
+    figure: Annotated[str, typer.Option(help="Only these figures: an id, or a pattern such as sweep.*.")] = "",
+    target: OfTarget = "",
+    branch: OfBranch = "",
+    host: OfHost = "",
+    last: Annotated[int, typer.Option(min=0, help="How many runs of each series, the newest; 0: all.")] = 200,
+    min_change: Annotated[float, typer.Option(min=0, max=10, help="Leave out what changed by a smaller share.")] = 0.02,
+    repo: Repo = Path(),
+) -> None:
+    """Write a page with every figure over its runs, its change points marked."""
+    from batchproof.commands.history.page import Asked, write_page
+
+    end(write_page(store, Asked(figure, target, branch, host, last, min_change, repo), out))
+
+
+@history.command(epilog=STATUSES)
 def prune(
     store: Store = STORE,
     run: Annotated[list[int] | None, typer.Option(help="The number of a run; may be given several times.")] = None,
