@@ -49,7 +49,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "ab": tuple(ExitStatus),
         "diff": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),
         "rules": _and(),
-        "figures": _and(),
+        "figures": _and(ExitStatus.UNAVAILABLE),
         "compare": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.INCONCLUSIVE),
         "lint": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "explain": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),

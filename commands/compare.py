@@ -13,15 +13,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from batchproof.commands.output import Output, written
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.reports import Measured, ReportError, measured
 from batchproof.reports.compare import Comparison, NotComparable, to_markdown
 from batchproof.reports.compare import compare as compare_runs
 from batchproof.reports.compare.stored import as_stored, is_stored, stored
 from batchproof.reports.compare.words import HEADS, cells, context, headline, noteworthy
-from batchproof.reports.formats import bench, report
 from batchproof.reports.history import HistoryError, HistoryUnavailable
 from batchproof.reports.history.folders import NoFigures
+from batchproof.reports.measured import FILES
 from batchproof.reports.wording import line
 from batchproof.stats.change import FASTER, INVALID, SAME, SLOWER, UNPROVEN
 
@@ -61,6 +62,10 @@ class CompareOptions:
 
 def compare(options: CompareOptions) -> ExitStatus:
     """Compare, and print the comparison; return FAILED if a figure that decides is SLOWER."""
+    return written(lambda: _compare(options))
+
+
+def _compare(options: CompareOptions) -> ExitStatus:
     try:
         margin = margin_of(options.fail_if_slower)
         base, new = sides(options.base, options.new, options.store)
@@ -74,7 +79,7 @@ def compare(options: CompareOptions) -> ExitStatus:
     elif options.form == "markdown":
         print(to_markdown(found), end="")
     else:
-        tell(found, Console(highlight=False, soft_wrap=True), everything=options.everything)
+        tell(found, Output(highlight=False, soft_wrap=True), everything=options.everything)
     return STATUSES[found.change]
 
 
@@ -113,9 +118,8 @@ def runs_in(paths: Sequence[Path]) -> list[Measured]:
 
 
 def _runs_at(path: Path) -> list[Measured]:
-    names = (bench.FILE, report.FILE)
-    if path.is_dir() and not any((path / name).exists() for name in names):
-        inner = [one for one in sorted(path.iterdir()) if one.is_dir() and any((one / name).is_file() for name in names)]
+    if path.is_dir() and not any((path / name).exists() for name in FILES):
+        inner = [one for one in sorted(path.iterdir()) if one.is_dir() and any((one / name).is_file() for name in FILES)]
         if inner:
             return [measured(one) for one in inner]
     return [measured(path)]

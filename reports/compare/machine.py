@@ -24,6 +24,7 @@ FACTS = {
     "python": "Python", "numpy": "numpy", "torch": "torch", "OMP_NUM_THREADS": "OMP_NUM_THREADS",
 }  # fmt: skip
 YARDSTICKS = {"host.compute_ns": "computing", "host.handover_ns": "waking up"}
+LONGEST_NS = 60e9  # of a yardstick that is to be believed: both take about a millisecond or less
 NOT_MEASURED = ("gpu.",)  # no yardstick measures a GPU
 TIMES = ("ns", "us", "ms", "s", "per million")  # a cost is the price of a time
 
@@ -80,13 +81,13 @@ def simulated(run: Measured) -> bool:
 def yardsticks(runs: Sequence[Measured]) -> dict[str, tuple[float, float]]:
     """Return the bounds of each yardstick over all runs: the least lower and the greatest upper one.
 
-    A yardstick that some run lacks, or of which a run does not know the bounds, is left out.
+    A yardstick that some run lacks, of which a run does not know the bounds, or that no host can have, is left out.
     """
     found = {}
     for name in YARDSTICKS:
         sides = [[one for one in run.figures if one.name == name] for run in runs]
         bounds = [(one.low, one.high) for side in sides for one in side]
-        if all(sides) and all(low and high for low, high in bounds):
+        if all(sides) and all(low and high and low >= 1 and high <= LONGEST_NS for low, high in bounds):
             found[name] = min(low for low, _ in bounds if low), max(high for _, high in bounds if high)
     return found
 

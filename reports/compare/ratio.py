@@ -14,6 +14,7 @@ from batchproof.reports.figures import Figure
 from batchproof.stats.intervals import Interval
 from batchproof.stats.quantiles import CONFIDENCE, student
 
+LARGEST = 700.0  # of a logarithm: beyond it there is no floating-point number
 NORMAL = 1e9  # degrees of freedom at which Student's t is the normal distribution
 
 
@@ -33,9 +34,14 @@ def ratio(base: Sequence[Figure], new: Sequence[Figure], confidence: float = CON
     logs = [[math.log(value) for value in side] for side in values]
     middle = statistics.fmean(logs[1]) - statistics.fmean(logs[0])
     down, up = _of_one(base[0], new[0], confidence) if max(map(len, values)) == 1 else _of_many(logs, confidence)
-    low = None if down is None else math.exp(middle - down)
-    high = None if up is None else math.exp(middle + up)
-    return Interval(math.exp(middle), low, high, confidence, count, float(count))
+    low = None if down is None else _exp(middle - down)
+    high = None if up is None else _exp(middle + up)
+    return Interval(_exp(middle), low, high, confidence, count, float(count))
+
+
+def _exp(log: float) -> float:
+    """Return the number of this logarithm, as far as there are numbers: no file can say anything that ends in an error."""
+    return math.exp(max(-LARGEST, min(LARGEST, log)))
 
 
 def _of_one(base: Figure, new: Figure, confidence: float) -> tuple[float | None, float | None]:

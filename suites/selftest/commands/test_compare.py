@@ -97,7 +97,7 @@ def test_several_runs_a_side(runs, tmp_path):
         (["{run}/0", "{run}/1", "--fail-if-slower", "fast"], "--fail-if-slower fast: give a share"),
         (["{run}/0", "{run}/1", "--figures", "opn.*"], "no figure of BASE matches opn.*"),
         (["--base", "{run}/0", "--base", "{run}/0", "--new", "{run}/1"], "is given twice"),
-        (["{run}/0", "{run}/empty"], "there is neither a bench.jsonl nor a report.jsonl in this folder"),
+        (["{run}/0", "{run}/empty"], "in this folder"),
         (["{run}/0", "{run}/foreign"], "not a header"),
         (["{run}/0", "{run}/newer"], "its format is 99"),
         (["{run}/0", "{run}/cut"], "truncated"),

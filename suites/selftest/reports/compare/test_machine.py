@@ -53,6 +53,16 @@ def test_the_yardsticks_of_several_runs_are_bounded_together(tmp_path):
     assert yardsticks([*runs, run_of(tmp_path / "none", best(400.0), stick=yardstick(spread=1) | {"figures": []})]) == {}
 
 
+@pytest.mark.parametrize("ns", [0.001, 1e12, 1e300])
+def test_a_yardstick_that_no_host_can_have_is_left_out(tmp_path, ns):
+    """It could explain whatever a hostile file wants it to."""
+    odd = run_of(tmp_path / "odd", best(400.0), stick=yardstick(compute_ns=ns))
+
+    assert set(yardsticks([odd])) == {"host.handover_ns"}
+    assert correction([odd], [odd]) is None
+    assert list(drift([odd], [odd], 0.05)) == []
+
+
 def test_a_difference_explains_what_lies_between_nothing_and_the_greatest_yardstick(tmp_path):
     """Computing takes 0.5 to 0.6 times as long, waking up 1.1 to 1.3 times: a time may change by 0.5 to 1.3."""
     base = run_of(tmp_path / "1", best(400.0), stick=yardstick(1e6, 1e4, spread=1.0))

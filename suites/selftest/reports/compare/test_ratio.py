@@ -69,6 +69,14 @@ def test_one_run_a_side_does_not_know_how_runs_differ():
     assert wrong > 200
 
 
+def test_no_number_is_too_large():
+    """A hostile file may say anything that is a number."""
+    found = ratio([rate(1e-300, 1e-308, 1e308)], [rate(1e308, 1e-308, 1e308)])
+
+    assert 0 < found.low < found.estimate <= found.high < math.inf
+    assert ratio([rate(5.0, 6.0, 7.0)], [rate(5.0, 6.0, 7.0)]).low < 1
+
+
 def test_runs_without_any_spread_are_exact():
     """As in simulated time."""
     found = ratio([rate(100.0)] * 3, [rate(50.0)] * 2)
