@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
 MOST = 24  # requests: more lanes than that are no picture any more
-MOST_STALLS = 12
+MOST_STALLS = 8
 MOST_BLOCKS = 120
 LARGEST_NS = 1 << 62
 LEAST_STALL_NS = 1_000_000  # shorter ones are every host's daily life

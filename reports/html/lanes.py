@@ -140,7 +140,7 @@ def _lane(at: int, picture: Lanes, said: Lanes, scale: _Scale, marked: Collectio
     last = scale.span_ns if lane.answered_ns is None else lane.answered_ns
     sent, end, waited = scale.x(lane.sent_ns), scale.x(last), scale.x(last if entered is None else entered)
     parts = [
-        f'<rect class="hit" x="0" y="{_y(at)}" width="{WIDTH}" height="{ROW}"/>',
+        f'<path class="hit" d="M0 {_y(at)}h{WIDTH}v{ROW}H0z"/>',
         f'<text class="name" x="{LEFT - 10}" y="{y + 4}">{_safe(words.short(lane.name, 12))}</text>',
         f'<path class="queue" d="M{sent} {y}H{waited}"/><path class="back" d="M{waited} {y}H{end}"/>',
         f'<path class="sent" d="M{sent} {y - 5}v10"/>',
@@ -153,7 +153,8 @@ def _lane(at: int, picture: Lanes, said: Lanes, scale: _Scale, marked: Collectio
         kind = "lane marked"
         parts.append(f'<path class="flag" d="M2 {y - 6}l8 6l-8 6z"/>')
     true = [block for block in said.blocks if at in block.lanes]
-    return _element(kind, words.of_lane(said.lanes[at], true, said.delay_ns), "".join(parts), first=at == 0)
+    delay_ns = said.delay_ns if _opens(at, picture) else 0
+    return _element(kind, words.of_lane(said.lanes[at], true, delay_ns), "".join(parts), first=at == 0)
 
 
 def _ending(lane: Lane, x: str, y: int) -> str:
@@ -166,14 +167,18 @@ def _ending(lane: Lane, x: str, y: int) -> str:
 
 
 def _dues(at: int, picture: Lanes, scale: _Scale) -> Iterator[str]:
-    """Draw where a queue delay ends, for the oldest request of each batch and for one without; and its timeout."""
+    """Draw where a queue delay ends, and where a timeout does."""
     lane, top = picture.lanes[at], _y(at)
-    mine = [block for block in picture.blocks if at in block.lanes]
-    oldest = not mine or any(min(block.lanes, key=lambda one: picture.lanes[one].sent_ns) == at for block in mine)
-    for kind, took in (("delay", picture.delay_ns if oldest else 0), ("timeout", lane.timeout_ns)):
+    for kind, took in (("delay", picture.delay_ns if _opens(at, picture) else 0), ("timeout", lane.timeout_ns)):
         if took and lane.sent_ns + took <= scale.span_ns:
             end = scale.x(lane.sent_ns + took)
             yield f'<path class="{kind}" d="M{scale.x(lane.sent_ns)} {top + 3}H{end}M{end} {top + 1}v{ROW - 2}"/>'
+
+
+def _opens(at: int, picture: Lanes) -> bool:
+    """Return whether a delay counts from this request: the oldest of its batch, or one without a batch."""
+    mine = [block for block in picture.blocks if at in block.lanes]
+    return not mine or any(min(block.lanes, key=lambda one: picture.lanes[one].sent_ns) == at for block in mine)
 
 
 def _labels(picture: Lanes, said: Lanes, scale: _Scale) -> Iterator[str]:

@@ -15,7 +15,7 @@ from batchproof.reports.html.page import asset, page, render, visible
 from batchproof.reports.markdown import circumstances
 from batchproof.reports.wording import count
 
-BUDGET = 1_500_000  # bytes of pictures; with 286 rules around them, a page stays below 2 MB
+BUDGET = 1_300_000  # bytes of pictures; with 286 rules around them, a page stays below 2 MB
 FAMILIES = {
     "PASS": ("good", "✓"),
     "OBSERVED": ("good", "◉"),
@@ -46,7 +46,8 @@ def to_html(report: Report) -> str:
         facts=_facts(report),
         noise=noise(report),
         profiles=profiles(report),
-        broken=_broken(report),
+        broken=_roots(report, ("FAIL", "ERROR")),
+        undecided=_roots(report, ("INCONCLUSIVE",)),
         known=[result for result in report.results if result["verdict"] == "KNOWN"],
         rules=views,
         levels=_distinct(result["level"] for result in report.results),
@@ -63,12 +64,14 @@ def noise(report: Report) -> str:
     if report.header["target"]["sight"] == "virtual":
         found.append("Time was simulated, so none could matter.")
     elif (heard := (report.footer or {}).get("noise")) is not None:
-        watched = f"in {heard['watched_ns'] / 1e9:.0f} s"
-        stalls = f"{count(heard['stalls'], 'stall')} of 1 ms or more {watched}, the longest"
-        longest = f"{stalls} {heard['longest_ns'] / 1e6:.1f} ms."
-        found.append(longest if heard["stalls"] else f"No stall of 1 ms or more {watched}.")
+        many, watched = heard["stalls"], f"of 1 ms or more in {heard['watched_ns'] / 1e9:,.0f} s"
+        share = f"{heard['total_ns'] / max(1, heard['watched_ns']):.0%} of the time"
+        worst = f"the longest {heard['longest_ns'] / 1e6:,.1f} ms, all together {share}"
+        stalls = f"{many:,} {'stall' if many == 1 else 'stalls'}"
+        found.append(f"{stalls} {watched}, {worst}." if many else f"No stall {watched}.")
     again = sum(result["attempts"] > 1 for result in report.results)
-    found.append(f"{count(again, 'rule')} judged more than once." if again else "No rule had to be judged again.")
+    were = f"{count(again, 'rule')} {'was' if again == 1 else 'were'}"
+    found.append(f"{were} judged more than once." if again else "No rule had to be judged again.")
     return " ".join(found)
 
 
@@ -141,12 +144,11 @@ def _circumstances(report: Report) -> dict[str, Any]:
     return chosen | circumstances(report.header, report.footer)
 
 
-def _broken(report: Report) -> list[dict[str, Any]]:
-    """Return what failed and does not follow from anything else, the worst first, with how many rules follow from it."""
+def _roots(report: Report, verdicts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what ended so and does not follow from anything else, in this order, with how many rules follow from it."""
     explained, following = causes(report.results), followers(report.results)
-    bad = ("FAIL", "ERROR", "INCONCLUSIVE")
-    roots = [one for one in report.results if one["verdict"] in bad and one["rule"] not in explained]
-    roots.sort(key=lambda result: bad.index(result["verdict"]))
+    roots = [one for one in report.results if one["verdict"] in verdicts and one["rule"] not in explained]
+    roots.sort(key=lambda result: verdicts.index(result["verdict"]))
     return [{**one, "follow": len(following.get(one["rule"], ()))} for one in roots]
 
 

@@ -73,8 +73,13 @@
     apply();
     if (state.jump && open.length) {
       open[0].hidden = false;
-      open[0].scrollIntoView();
+      jump(open[0], 10);
     }
+  };
+  // What is far from the screen is not laid out, and its height is a guess: while that is corrected, the place moves.
+  const jump = (element, times) => {
+    element.scrollIntoView();
+    if (times) requestAnimationFrame(() => jump(element, times - 1));
   };
   const clear = () => {
     find("q").value = "";

@@ -33,14 +33,14 @@ def places(picture: Lanes, kind: str) -> list[str | None]:
 
 def test_a_failure_says_everything_that_a_reader_asks_for() -> None:
     """The stall, each request, the batch, and the bound that was exceeded, with exact times."""
-    in_batch = "in the model with batch 1 from 391 ms until 395 ms, answered at 396 ms. Its queue delay of 200 ms ends at"
+    in_batch = "in the model with batch 1 from 391 ms until 395 ms, answered at 396 ms."
     allowed = "200 ms from 0 ms on, so until 200 ms; 50 ms slack, 3 x 1 ms worst stall. It took 391 ms: exceeded."
 
     assert parts(replace(FAILED, marks=(("release:go", 390 * MS),))) == [
         ("stall", "The host stalled for 1 ms, from 49 ms to 50 ms."),
-        ("lane", f"r0: sent at 0 ms, waited for 391 ms, {in_batch} 200 ms."),
-        ("lane", f"r1: sent at 97 ms, waited for 294 ms, {in_batch} 297 ms."),
-        ("lane", f"r2: sent at 191 ms, waited for 200 ms, {in_batch} 391 ms."),
+        ("lane", f"r0: sent at 0 ms, waited for 391 ms, {in_batch} Its queue delay of 200 ms ends at 200 ms."),
+        ("lane", f"r1: sent at 97 ms, waited for 294 ms, {in_batch}"),
+        ("lane", f"r2: sent at 191 ms, waited for 200 ms, {in_batch}"),
         ("label", "Batch 1 on instance 0: 3 requests, 3 rows, in the model from 391 ms until 395 ms, for 4 ms."),
         ("mark", "release go at 390 ms."),
         ("limit over", f"Bound for r0: {allowed}"),
