@@ -57,6 +57,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "report": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING, ExitStatus.INCONCLUSIVE),
         "summary": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.INCONCLUSIVE),
         "matrix": _and(),
+        "site": _and(ExitStatus.UNAVAILABLE),
         "history": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),
         "truth": _and(ExitStatus.FAILED, ExitStatus.NOTHING),
         "witness": _and(ExitStatus.UNAVAILABLE),

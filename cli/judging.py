@@ -252,6 +252,22 @@ def matrix(
     end(print_matrix(folders, areas.split(",") if areas else (), rules=rules, as_markdown=markdown))
 
 
+@app.command(epilog=help_text("site"))
+def site(
+    folders: Annotated[list[Path], typer.Argument(help="Report folders, or folders that contain report folders.")],
+    out: Annotated[Path, typer.Option(help="An empty folder, or that of an older site.")] = Path("reports/out/site"),
+    title: Annotated[str, typer.Option(help="The heading of its first page.")] = "What these batchers keep",
+    texts: Annotated[
+        Path | None, typer.Option(help="Folder with a page NAME.md about each stack [default: docs/stacks of the checkout].")
+    ] = None,
+    texts_at: Annotated[str, typer.Option(help="The web address of that folder, to which relative links lead.")] = "",
+) -> None:
+    """Write a static site: who keeps which rule, a page for each stack and each rule, and badges. One catalogue only."""
+    from batchproof.commands.site import SiteOptions, build
+
+    end(build(SiteOptions(folders, out, title, texts, texts_at)))
+
+
 @app.command(epilog=help_text("truth"))
 def truth(
     folders: Annotated[list[Path], typer.Argument(help="Report folders, or folders that contain report folders.")],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import takewhile
 
 from batchproof.reports.causes import causes
@@ -53,11 +54,23 @@ def scope(report: Report) -> str:
     return f"profile {report.header['profile']}" if report.header["profile"] else "all profiles"
 
 
-def _to_what(report: Report, known: int) -> str:
-    """Return the profiles that are kept as far as the target can have them, those kept in part, and the known issues."""
+@dataclass(frozen=True)
+class Extent:
+    """To what a report conforms, if it does: profiles as a whole, as far as the target can have them, and in part.
+
+    lacking: a profile, and what the target cannot have of it: `("CORE", "a queue delay")`.
+    """
+
+    whole: tuple[str, ...]
+    lacking: tuple[tuple[str, str], ...]
+    part: tuple[str, ...]
+
+
+def extent(report: Report) -> Extent:
+    """Return the profiles that are kept, those that are kept as far as the target can have them, and those kept in part."""
     musts = [result for result in report.results if result["level"] == "MUST"]
     whole: list[str] = []
-    lacking: list[str] = []
+    lacking: list[tuple[str, str]] = []
     part: list[str] = []
     for profile, number in report.header["must_rules"].items():
         mine = [result for result in musts if result["profile"] == profile]
@@ -66,14 +79,21 @@ def _to_what(report: Report, known: int) -> str:
         if kept and kept == number:
             whole.append(profile)
         elif kept and kept + len(lacks) == number:
-            lacking.append(f"to {profile} without {_alternatives(lacks)}")
+            lacking.append((profile, _alternatives(lacks)))
         elif kept:
             part.append(profile)
-    extent = "; ".join([*lacking, *([f"to {listed(whole)}"] if whole else [])])
+    return Extent(tuple(whole), tuple(lacking), tuple(part))
+
+
+def _to_what(report: Report, known: int) -> str:
+    """Return the profiles that are kept as far as the target can have them, those kept in part, and the known issues."""
+    found = extent(report)
+    lacking = (f"to {profile} without {lack}" for profile, lack in found.lacking)
+    said = "; ".join([*lacking, *([f"to {listed(found.whole)}"] if found.whole else [])])
     but = f", except for {count(known, 'known issue')}" if known else ""
-    if extent:
-        return f"{extent}{but}; in part to {listed(part)}" if part else extent + but
-    return f"in part to {listed(part)}{but}" if part else f"in part{but}"
+    if said:
+        return f"{said}{but}; in part to {listed(found.part)}" if found.part else said + but
+    return f"in part to {listed(found.part)}{but}" if found.part else f"in part{but}"
 
 
 def _alternatives(lacks: list[str]) -> str:
