@@ -49,11 +49,11 @@ def repository(folder: Path, base: str, now: str) -> Path:
 def command(folder: Path, body: str = "") -> str:
     """Put a `batchproof` into a folder; return a PATH that begins with it and with this interpreter.
 
-    It is this one, with a few rules for `check`. body: shell that it runs before.
+    It is this one, with a few rules for `check` and a quick measurement for `bench`. body: shell that it runs before.
     """
     folder.mkdir(exist_ok=True)
     program = folder / "batchproof"
-    chosen = f'if [ "$1" = check ]; then shift; set -- check --rules "{RULES}" "$@"; fi'
+    chosen = f'case $1 in check) shift; set -- check --rules "{RULES}" "$@";; bench) set -- "$@" --only naive;; esac'
     program.write_text(f'#!/bin/sh\n{body}\n{chosen}\nexec "{sys.executable}" -m batchproof "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     return f"{folder}:{Path(sys.executable).parent}:{os.environ['PATH']}"

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft7Validator
 
 from batchproof.suites.selftest.ci_files import PAGE, command, files, repository, run, shell_of
-from batchproof.suites.selftest.offline import ROOT, checkout, environment
+from batchproof.suites.selftest.offline import ROOT, checkout, environment, git
 
 yaml = pytest.importorskip("yaml", reason="the extra `selftest` (pyyaml) is not installed")
 pytestmark = [
@@ -22,7 +22,8 @@ pytestmark = [
 GOOD = 'name: "a"\nbackend: "onnxruntime"\nmax_batch_size: 8\n'
 DELAYED = GOOD + "dynamic_batching { max_queue_delay_microseconds: 100 }\n"
 WRONG = 'name: "a"\nbackend: "onnxruntime"\nmax_batch_size: -1\n'
-GITLAB, GITHUB = ".gitlab-ci.yml", ".github/workflows/batcher.yml"
+GITLAB, GITHUB, NIGHTLY = ".gitlab-ci.yml", ".github/workflows/batcher.yml", ".github/workflows/nightly.yml"
+SAME_SPEED = 'if [ "$1" = ab ]; then mkdir -p speed; echo "as fast" > speed/ab.md; exit ${SPEED:-0}; fi'
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.mark.parametrize(("name", "schema"), [(GITHUB, "github-workflows"), (GITLAB, "gitlab-ci")])
+@pytest.mark.parametrize(
+    ("name", "schema"), [(GITHUB, "github-workflows"), (NIGHTLY, "github-workflows"), (GITLAB, "gitlab-ci")]
+)
 def test_a_file_keeps_to_its_schema(name: str, schema: str) -> None:
     """The package check-jsonschema ships the schemas of SchemaStore."""
     found = importlib.util.find_spec("check_jsonschema")
@@ -130,21 +133,38 @@ def test_a_ci_system_runs_the_gate(system: str, wheel: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "status", "said"),
+    ("old", "new", "speed", "status", "said"),
     [
-        ("reference", "reference", 0, "No verdict changed."),
-        ("reference", "mutant:delay-rearmed", 1, "1 new failure: DB-DELAY-005"),
-        ("mutant:delay-rearmed", "reference", 0, "1 rule is mended: DB-DELAY-005"),
-        ("mutant:delay-rearmed", "mutant:delay-rearmed", 0, "1 rule fails as before"),
+        ("reference", "reference", 0, 0, "No verdict changed."),
+        ("reference", "reference", 1, 1, "No verdict changed."),
+        ("reference", "reference", 75, 75, "No verdict changed."),
+        ("reference", "mutant:delay-rearmed", 0, 1, "1 new failure: DB-DELAY-005"),
+        ("reference", "mutant:delay-rearmed", 75, 1, "1 new failure: DB-DELAY-005"),
+        ("mutant:delay-rearmed", "reference", 0, 0, "1 rule is mended: DB-DELAY-005"),
+        ("mutant:delay-rearmed", "mutant:delay-rearmed", 0, 0, "1 rule fails as before"),
     ],
 )
-def test_an_upgrade_is_stopped_by_what_is_worse(old: str, new: str, status: int, said: str, tmp_path: Path) -> None:
-    """What the old version breaks as well is not held against the new one."""
+def test_an_upgrade_is_stopped_by_what_is_worse(
+    old: str, new: str, speed: int, status: int, said: str, tmp_path: Path
+) -> None:
+    """What the old version breaks as well is not held against the new one; what is slower is. `ab` is a stand-in here."""
     (tmp_path / "upgrade.sh").write_text(files()["ci/upgrade.sh"], encoding="utf-8")
+    path = command(tmp_path / "bin", SAME_SPEED)
 
-    done = run(tmp_path, ["sh", "upgrade.sh"], PATH=command(tmp_path / "bin"), OLD=old, NEW=new)
+    done = run(tmp_path, ["sh", "upgrade.sh"], PATH=path, OLD=old, NEW=new, SPEED=str(speed))
 
-    assert (done.returncode, said in (tmp_path / "upgrade.md").read_text(encoding="utf-8")) == (status, True), done.stdout
+    assert (done.returncode, said in done.stdout, "as fast" in done.stdout) == (status, True, True), done.stdout
+
+
+def test_an_upgrade_measures_both_versions_side_by_side(tmp_path: Path) -> None:
+    """`ab` itself, for a moment: it cannot decide in that time, and says so."""
+    (tmp_path / "upgrade.sh").write_text(files()["ci/upgrade.sh"], encoding="utf-8")
+    path = command(tmp_path / "bin", 'if [ "$1" = ab ]; then set -- "$@" --seconds 3; fi')
+
+    done = run(tmp_path, ["sh", "upgrade.sh"], PATH=path, OLD="reference", NEW="reference")
+
+    assert done.returncode in (0, 1, 75), done.stdout
+    assert (tmp_path / "speed" / "ab.md").read_text(encoding="utf-8") in done.stdout
 
 
 def test_an_upgrade_to_what_cannot_start_is_not_compared(tmp_path: Path) -> None:
@@ -154,3 +174,33 @@ def test_an_upgrade_to_what_cannot_start_is_not_compared(tmp_path: Path) -> None
     done = run(tmp_path, ["sh", "upgrade.sh"], PATH=command(tmp_path / "bin"), OLD="reference", NEW="grpc://127.0.0.1:1")
 
     assert (done.returncode, (tmp_path / "upgrade.md").exists()) == (4, False), done.stdout
+
+
+def test_a_night_is_kept_and_searched(tmp_path: Path) -> None:
+    """Eight nights, one for each commit: the first seven are too few to search, and the eighth is searched."""
+    for module in ("sqlalchemy", "otava"):
+        pytest.importorskip(module, reason=f"the extra `selftest` ({module}) is not installed")
+    folder = repository(tmp_path / "repository", GOOD, GOOD)
+    given = {"PATH": command(tmp_path / "bin"), "TARGET": "virtual", "BRANCH": "main"}
+    given["BATCHPROOF_HISTORY"] = str(tmp_path / "history.sqlite")
+    said = []
+    for night in range(8):
+        git(folder, "commit", "--quiet", "--allow-empty", f"--message=night {night}")
+        done = run(folder, ["sh", "ci/nightly.sh"], **given)
+        said.append(done.stdout)
+        assert done.returncode == 0, done.stdout
+
+    assert "no series has 8 valid runs" in said[6]
+    assert "0 change points in" in said[7]
+    assert "added: run 8, bench of virtual" in said[7]
+
+
+@pytest.mark.parametrize(("bench", "changes", "status"), [(1, 0, 1), (75, 5, 75), (0, 1, 1), (75, 1, 1), (4, 0, 4)])
+def test_a_night_ends_with_what_matters(tmp_path: Path, bench: int, changes: int, status: int) -> None:
+    """A change for the worse goes before a noisy night; a target that cannot be reached ends it before anything is kept."""
+    (tmp_path / "nightly.sh").write_text(files()["ci/nightly.sh"], encoding="utf-8")
+    body = f'echo "$@"; case "$1 $2" in bench*) exit {bench};; "history changes") exit {changes};; *) exit 0;; esac'
+
+    done = run(tmp_path, ["sh", "nightly.sh"], PATH=command(tmp_path / "bin", body), TARGET="x", BRANCH="main")
+
+    assert (done.returncode, "history add bench" in done.stdout) == (status, bench != 4), done.stdout

@@ -70,6 +70,31 @@ def test_a_base_that_is_missing_loses_nothing(folder: Path, tmp_path: Path, caps
     assert shown.err.startswith("batchproof: the base cannot be read: ")
 
 
+PERF = "PERF-A-001"
+
+
+def measured(folder: Path, rows_per_s: float) -> Path:
+    """Write a report with a figure, known to a thousandth."""
+    figure = {"id": "perf.a.rows_per_s", "value": rows_per_s, "unit": "rows/s", "better": "higher", "n": 100, "valid": True}
+    figure |= {"low": rows_per_s * 0.999, "high": rows_per_s * 1.001}
+    host = {"python": "3.11", "kernel": "6.8", "cpus": 2, "fingerprint": "a", "cpu": "A"}
+    return write(folder, header(rules=[PERF], host=host), result(PERF, figures=[figure]), footer(counts={"PASS": 1}))
+
+
+@pytest.mark.parametrize(("now", "status", "word"), [(80.0, ExitStatus.FAILED, "SLOWER"), (100.0, ExitStatus.FINE, "SAME")])
+def test_figures_are_compared_too(
+    tmp_path: Path, now: float, status: ExitStatus, word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Below the verdicts; and what is slower fails the gate, although every rule holds."""
+    base, new = measured(tmp_path / "base", 100.0), measured(tmp_path / "new", now)
+
+    assert summarise(new, base, gate=True) is status
+
+    out = capsys.readouterr().out
+    assert "No verdict changed.\n\n### Figures\n\n**" in out
+    assert f"**{word}" in out
+
+
 def test_a_report_that_is_not_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One line on standard error, and nothing else."""
     (tmp_path / "report.jsonl").write_text("{}\n")
