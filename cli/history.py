@@ -45,6 +45,28 @@ def add(
     end(add_folders(folders, store, Measured(repo, commit, branch, dirty, no_commit)))
 
 
+@history.command("import", epilog=STATUSES)
+def import_files(
+    files: Annotated[list[Path], typer.Argument(help="Files that other tools wrote, or exports of a history.")],
+    store: Store = STORE,
+    target: Annotated[str, typer.Option(help="What was measured, if the file does not say.")] = "",
+    target_version: Annotated[str, typer.Option(help="Its version, if the file does not say.")] = "",
+    here: Annotated[bool, typer.Option("--here", help="It was measured on this host, if the file does not say.")] = False,
+    when: Annotated[str, typer.Option(help="When it was measured, if the file does not say.")] = "",
+    repo: Repo = Path(),
+    commit: CommitName = "",
+    branch: Branch = "",
+    dirty: Dirty = False,
+    no_commit: NoCommit = False,
+) -> None:
+    """Add what was measured by pytest-benchmark, Google Benchmark, perf_analyzer, LoadGen, Locust, GenAI-Perf or AIPerf."""
+    from batchproof.commands.history.imports import Unsaid, import_all
+    from batchproof.commands.history.options import Measured
+
+    unsaid = Unsaid(target, target_version, when, here)
+    end(import_all(files, store, unsaid, Measured(repo, commit, branch, dirty, no_commit)))
+
+
 @history.command("list", epilog=STATUSES)
 def list_runs(
     store: Store = STORE,

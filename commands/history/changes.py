@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from batchproof.commands.history.git import Repository
 from batchproof.commands.history.options import ends
-from batchproof.commands.history.suspects import Suspects, suspects
+from batchproof.commands.history.suspects import Suspects, differences, suspects
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.reports.history import HistoryError
 from batchproof.reports.wording import count, line, number
@@ -48,25 +48,28 @@ def print_changes(store: str, asked: Asked, *, as_json: bool) -> ExitStatus:
             found, looked, short, mixed = _search(history, asked, repository)
     except OtavaMissing as missing:
         raise HistoryError(str(missing)) from None
-    for one in found:
-        blamed = suspects(repository, one.before, one.after)
+    for one, software in found:
+        blamed = suspects(repository, one.before, one.after, software)
         print(json.dumps(_facts(one, blamed)) if as_json else "\n".join(_shown(one, blamed)))
     if not as_json:
         _print_end(len(found), looked, short, mixed)
     if not looked:
         return refuse(f"no series has {LEAST} valid runs, which a change point needs", ExitStatus.NOTHING)
-    bad = [one for one in found if one.word == SLOWER and one.newest <= asked.within]
+    bad = [one for one, _ in found if one.word == SLOWER and one.newest <= asked.within]
     return ExitStatus.FAILED if bad else ExitStatus.FINE
 
 
 def _search(
     history: Store, asked: Asked, repository: Repository
-) -> tuple[list[Changed], int, int, set[str]]:
-    """Return the changes, how many series were looked at, how many are too short, and the branches if they are several."""
-    from batchproof.reports.history.changes import changes_of
-    from batchproof.reports.history.queries import all_series, points_of
+) -> tuple[list[tuple[Changed, list[str]]], int, int, set[str]]:
+    """Return the changes with what else changed then, how many series are long enough, how many are too short, and branches.
 
-    found: list[Changed] = []
+    The branches are empty unless they are several.
+    """
+    from batchproof.reports.history.changes import changes_of
+    from batchproof.reports.history.queries import all_series, entries, points_of
+
+    found: list[tuple[Changed, list[str]]] = []
     looked = short = 0
     branches: set[str] = set()
     for series in all_series(history, figure=asked.figure, target=asked.target, host=asked.host):
@@ -76,7 +79,9 @@ def _search(
             continue
         looked += 1
         branches |= {point.branch for point in points}
-        found += changes_of(series, _in_order(repository, points), asked.least_change)
+        for one in changes_of(series, _in_order(repository, points), asked.least_change):
+            beside = {entry.id: entry.run.about for entry in entries(history, ids=(one.before.run, one.after.run))}
+            found.append((one, differences(beside[one.before.run], beside[one.after.run])))
     return found, looked, short, branches if len(branches) > 1 else set()
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from batchproof.commands.history.git import Repository
 from batchproof.reports.history.queries import Point
 from batchproof.reports.wording import count, line
 
+SOFTWARE = ("kernel", "python", "numpy", "torch", "OMP_NUM_THREADS", "awake")
 SHOWN = 5  # commits by name
 
 
@@ -24,9 +25,9 @@ class Suspects:
     says: tuple[str, ...]
 
 
-def suspects(repository: Repository, before: Point, after: Point) -> Suspects:
-    """Return what lies between two neighbouring runs of a series."""
-    more = _elsewhere(before, after)
+def suspects(repository: Repository, before: Point, after: Point, software: Sequence[str] = ()) -> Suspects:
+    """Return what lies between two neighbouring runs of a series. software: what else differs, in words."""
+    more = (*_elsewhere(before, after), *software)
     if not before.commit or not after.commit:
         return Suspects(None, exact=False, says=(f"between {before.time} and {after.time}: no commit is known", *more))
     if before.commit == after.commit:
@@ -45,6 +46,12 @@ def suspects(repository: Repository, before: Point, after: Point) -> Suspects:
                         says=(f"this commit: {_named(repository, commits[0])}", *more))  # fmt: skip
     says = f"somewhere in these {count(len(commits), 'commit')}, of which only the last was measured:"
     return Suspects(commits, exact=False, says=(says, *_listed(repository, commits), *more))
+
+
+def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Return in words what `about` says of the software beneath two runs, where it differs."""
+    changed = ((key, before.get(key), after.get(key)) for key in SOFTWARE)
+    return [line(f"{key} changed from {old} to {new}") for key, old, new in changed if old and new and old != new]
 
 
 def _listed(repository: Repository, commits: Sequence[str]) -> list[str]:

@@ -142,7 +142,7 @@ class LineWriter:
     def header(self, *, host: Mapping[str, Any] = NOTHING, **fields: Any) -> None:
         """Write the first line. host: what else is known of the machine."""
         about = {"format": version(self._name, "header"), "batchproof": __version__, "started": now()}
-        self.write(type="header", **about, host={**_host(self._awake), **host}, **fields)
+        self.write(type="header", **about, host={**host_facts(awake=self._awake), **host}, **fields)
 
     def write(self, **fields: Any) -> None:
         """Write one line."""
@@ -168,7 +168,7 @@ def now() -> str:
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _host(awake: bool) -> dict[str, Any]:
+def host_facts(*, awake: bool = False) -> dict[str, Any]:
     """Return what a reader needs to know about the machine, but neither its name nor its user."""
     return {
         "python": platform.python_version(),

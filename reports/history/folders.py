@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from batchproof.reports.history.run import Commit, Host, Run, seconds_of
+from batchproof.reports.history.run import Commit, Run, hosted, seconds_of
 from batchproof.reports.measured import measured
 
 
@@ -21,7 +21,8 @@ def run_of(folder: Path, commit: Commit | None = None) -> Run:
     if not found.figures:
         why = "a check has figures if it judges rules about speed (PERF-*)" if checks else "nothing in it was measured"
         raise NoFigures(f"{found.where}: there are no figures in it: {why}")
-    about = {"command": header.get("command", "")}
+    host, software = hosted(found.host)
+    about = {"command": header.get("command", ""), **software}
     if found.truncated:
         about["truncated"] = "the report lacks its footer"
     return Run(
@@ -31,7 +32,7 @@ def run_of(folder: Path, commit: Commit | None = None) -> Run:
         target=header["target"]["name"],
         version=header["target"]["version"],
         form="check" if checks else _bench_form(header),
-        host=Host({key: value for key, value in found.host.items() if key != "awake"}),
+        host=host,
         figures=found.figures,
         commit=commit,
         about=about,

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import cached_property
 from typing import Any, Literal
 
 from batchproof.reports.figures import Figure
@@ -19,7 +20,8 @@ LONGEST = 200  # characters of a name: of a target, a version, a branch
 LARGEST = 2**63 - 1  # what a column of integers holds
 _SHA = re.compile(r"[0-9a-f]{7,64}")
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]*@")
-SAME_MACHINE = ("machine", "cpu", "cpus", "memory")  # a kernel or a Python may change, and that is worth seeing
+# A kernel or a Python may change, and that is worth seeing.
+SAME_MACHINE = ("machine", "cpu", "cpus", "cores", "cpu_quota", "memory")
 
 
 class HistoryError(Exception):
@@ -62,6 +64,12 @@ class Host:
         return _digest(same)[:12] if same else "unknown"
 
 
+def hosted(facts: Mapping[str, Any]) -> tuple[Host, dict[str, str]]:
+    """Return the host of a report's facts, and the other facts, which may differ from run to run: kernel, packages, ..."""
+    same = {key: value for key, value in facts.items() if key in SAME_MACHINE or key == "fingerprint"}
+    return Host(same), {key: str(value) for key, value in facts.items() if key not in same}
+
+
 @dataclass(frozen=True)
 class Run:
     """One run. HistoryError if a field makes no sense.
@@ -102,10 +110,12 @@ class Run:
         """Its place in a series: when the commit was made, or else when it was measured."""
         return self.commit.at if self.commit else self.when
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The same for the same measurement, so that adding it twice adds it once. The commit is not part of it."""
-        figures = [figure.facts() for figure in sorted(self.figures, key=lambda one: one.id)]
+        figures = sorted(
+            (one.id, one.value, one.unit, one.better, one.low, one.high, one.n, one.valid) for one in self.figures
+        )
         what = (self.when, self.kind, self.origin, self.target, self.version, self.form, self.host.fingerprint)
         return _digest([*what, figures])
 

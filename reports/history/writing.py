@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
 TOGETHER = 100  # runs in one transaction
+Name = tuple[str, str, str]  # figure, unit, better
 CHUNK = 400  # numbers in one statement
 
 
@@ -33,8 +34,8 @@ def add(store: Store, runs: Iterable[Run]) -> Iterator[Added]:
     waiting = iter(runs)
     while some := list(islice(waiting, TOGETHER)):
         with store.writing() as connection:
-            hosts: dict[str, int] = {}
-            found = [_add(connection, run, hosts) for run in some]
+            known = _Known()
+            found = [_add(connection, run, known) for run in some]
         yield from found
 
 
@@ -56,14 +57,22 @@ def prune(store: Store, ids: Sequence[int]) -> int:
     return gone
 
 
-def _add(connection: Connection, run: Run, hosts: dict[str, int]) -> Added:
+@dataclass
+class _Known:
+    """The numbers of hosts and series that this transaction has seen."""
+
+    hosts: dict[str, int] = field(default_factory=dict)
+    series: dict[tuple[str, str, int], dict[Name, int]] = field(default_factory=dict)
+
+
+def _add(connection: Connection, run: Run, known: _Known) -> Added:
     from sqlalchemy import insert, select
 
     table = models.runs
     there = select(table.c.id).where(table.c.key == run.key)
     if (found := connection.execute(there).scalar()) is not None:
         return Added(int(found), new=False)
-    host = _host(connection, run, hosts)
+    host = _host(connection, run, known.hosts)
     commit = run.commit
     row = {
         "key": run.key, "at": run.at, "measured": run.when, "added": int(time.time()), "kind": run.kind,
@@ -75,7 +84,7 @@ def _add(connection: Connection, run: Run, hosts: dict[str, int]) -> Added:
     if not _insert_new(connection, table, [row]):
         return Added(int(connection.execute(there).scalar_one()), new=False)  # another process was quicker
     number = int(connection.execute(there).scalar_one())
-    series = _series(connection, run, host)
+    series = _series(connection, run, host, known.series.setdefault((run.target, run.form, host), {}))
     connection.execute(
         insert(models.points),
         [
@@ -99,34 +108,32 @@ def _host(connection: Connection, run: Run, known: dict[str, int]) -> int:
     return known[fingerprint]
 
 
-def _series(connection: Connection, run: Run, host: int) -> dict[tuple[str, str, str], int]:
-    """Return the number of each figure's series; those that are new are made."""
+def _series(connection: Connection, run: Run, host: int, known: dict[Name, int]) -> dict[Name, int]:
+    """Return the number of each figure's series, which `known` then has; those that are new are made."""
     from sqlalchemy import select
 
     table = models.series
+    wanted = {(figure.id, figure.unit, figure.better) for figure in run.figures}
     asked = select(table.c.figure, table.c.unit, table.c.better, table.c.id).where(
         table.c.host_id == host, table.c.target == run.target, table.c.form == run.form
     )
-
-    def known() -> dict[tuple[str, str, str], int]:
-        return {(row.figure, row.unit, row.better): int(row.id) for row in connection.execute(asked)}
-
-    found = known()
-    wanted = [(figure.id, figure.unit, figure.better) for figure in run.figures]
-    if lacking := sorted({one for one in wanted if one not in found}):
-        of_all = {"target": run.target, "form": run.form, "host_id": host}
-        rows = [{"figure": figure, "unit": unit, "better": better, **of_all} for figure, unit, better in lacking]
-        _insert_new(connection, table, rows)
-        found = known()
-    return found
+    for make in (False, True):
+        if make and (lacking := sorted(wanted - known.keys())):
+            of_all = {"target": run.target, "form": run.form, "host_id": host}
+            rows = [{"figure": figure, "unit": unit, "better": better, **of_all} for figure, unit, better in lacking]
+            _insert_new(connection, table, rows)
+        if wanted - known.keys():
+            known.update({(row.figure, row.unit, row.better): int(row.id) for row in connection.execute(asked)})
+    return known
 
 
 def _insert_new(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> int:
     """Insert rows unless they are there, whoever else does the same now; return how many a single row made, 0 or 1."""
+    given = rows[0] if len(rows) == 1 else rows  # a statement with one row is compiled once
     if connection.dialect.name == "postgresql":
         from sqlalchemy.dialects.postgresql import insert as postgresql
 
-        return connection.execute(postgresql(table).values(rows).on_conflict_do_nothing()).rowcount
+        return connection.execute(postgresql(table).values(given).on_conflict_do_nothing()).rowcount
     from sqlalchemy.dialects.sqlite import insert as sqlite
 
-    return connection.execute(sqlite(table).values(rows).on_conflict_do_nothing()).rowcount
+    return connection.execute(sqlite(table).values(given).on_conflict_do_nothing()).rowcount

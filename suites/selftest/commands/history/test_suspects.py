@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from batchproof.commands.history.git import Repository
-from batchproof.commands.history.suspects import suspects
+from batchproof.commands.history.suspects import differences, suspects
 from batchproof.reports.history.queries import Point
 from batchproof.suites.selftest.commands.history.conftest import Checkout
 
@@ -55,6 +55,17 @@ def test_changes_that_were_not_committed_leave_a_doubt(checkout: Checkout) -> No
     found = suspects(Repository(checkout.folder), point(checkout.commits[0]), point(checkout.commits[1], dirty=True))
 
     assert (found.exact, found.says[1]) == (False, "there were changes that were not committed")
+
+
+def test_software_that_changed_is_told(checkout: Checkout) -> None:
+    """A new kernel may be the cause, and not the commit; what one of the two does not know is no difference."""
+    before = {"kernel": "6.1", "numpy": "1.26", "command": "a"}
+    after = {"kernel": "6.2", "numpy": "1.26", "command": "b", "torch": "2"}
+    told = differences(before, after)
+    found = suspects(Repository(checkout.folder), point(checkout.commits[0]), point(checkout.commits[1]), told)
+
+    assert told == ["kernel changed from 6.1 to 6.2"]
+    assert found.says[1:] == ("kernel changed from 6.1 to 6.2",)
 
 
 @pytest.mark.parametrize("commits", [("", ""), ("0" * 40, "1" * 40)])

@@ -32,11 +32,12 @@ def test_a_series_is_narrowed(where: str) -> None:
 
         assert [one.value for one in series(store, BEST, HOST.fingerprint)] == [1, 2, 5]
         assert [one.value for one in series(store, BEST, OTHER.fingerprint[:5])] == [4]
-        assert [one.value for one in series(store, BEST, branch="main")] == [1, 2]
-        assert [one.value for one in series(store, BEST, last=2)] == [2, 5]
-        assert [one.value for one in series(store, BEST, since=START + 2 * 3600)] == [2, 5]
-        assert [one.value for one in series(store, BEST, only_valid=True)] == [1, 2]
-        assert [(one.dirty, one.branch, one.valid) for one in series(store, BEST, last=1)] == [(True, "topic", False)]
+        assert [one.value for one in series(store, BEST, HOST.fingerprint, branch="main")] == [1, 2]
+        assert [one.value for one in series(store, BEST, HOST.fingerprint, last=2)] == [2, 5]
+        assert [one.value for one in series(store, BEST, HOST.fingerprint, since=START + 2 * 3600)] == [2, 5]
+        assert [one.value for one in series(store, BEST, HOST.fingerprint, only_valid=True)] == [1, 2]
+        (newest,) = series(store, BEST, HOST.fingerprint, last=1)
+        assert (newest.dirty, newest.branch, newest.valid) == (True, "topic", False)
         assert series(store, "gone") == []
 
 
