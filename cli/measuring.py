@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,14 @@ from batchproof.commands.lab import lab
 from batchproof.exit_status import help_text
 
 app.add_typer(lab, name="lab")
+
+
+class AbFormat(str, Enum):
+    """The same words as `bench.ab.options.FORMS`, which would be slow to import here."""
+
+    text = "text"
+    markdown = "markdown"
+    json = "json"
 
 
 @app.command(cls=NamesTargets, epilog=help_text("bench"))
@@ -98,6 +107,7 @@ def ab(
     load: Annotated[float, typer.Option(help="Also compare latency, at this share of the base's capacity.")] = 0.0,
     seconds: Annotated[float, typer.Option(help="How long it may measure; it ends when all is decided.")] = 60.0,
     work: Annotated[str, typer.Option(help="The model under load: device, accelerator, mlp, text or image.")] = "device",
+    form: Annotated[AbFormat, typer.Option("--format", help="What to print on standard output.")] = AbFormat.text,
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/ab].")] = None,
     _awake: Awake = False,
     seed: Seed = 1729,
@@ -113,6 +123,6 @@ def ab(
     end(
         compare(
             fail_if_slower,
-            AbOptions(*sides, seconds=seconds, load=load, work=work, setup=setup, report=report, seed=seed),
+            AbOptions(*sides, seconds=seconds, load=load, work=work, setup=setup, report=report, seed=seed, form=form.value),
         )
     )

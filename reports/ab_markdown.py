@@ -8,23 +8,26 @@ from pathlib import Path
 from batchproof.reports.formats.ab import AbReport, read
 from batchproof.reports.formats.jsonl import Line
 from batchproof.reports.markdown import circumstances, word
-from batchproof.reports.wording import cell, number, table
+from batchproof.reports.wording import cell, count, number, table
 
 DOCUMENT = "ab.md"
 BAD = ("SLOWER", "INVALID", "UNPROVEN")
-UNITS = {"ns": (1e6, "ms"), "rows/s": (1.0, "rows/s")}
+RATES = (
+    "SLOWER and FASTER are each wrong in at most 1 of 100 comparisons, over all figures and all looks at them, "
+    "unless the host favoured one side for longer than a pair."
+)
 
 
 def sentence(answer: Line) -> str:
-    """Return an answer in a sentence without markup: what changed, by how much, and how sure that is."""
+    """Return the grounds of an answer without markup: what changed, by how much, and how sure that is."""
     ratio, name = answer["ratio"], answer["question"]
     if answer["answer"] == "INVALID":
-        return f"{name}: INVALID, because {answer['why']}"
-    of = f"{answer['pairs']} pairs in {answer['seconds']:.0f} s"
+        return f"{name}: {answer['why']}"
+    of = f"{count(answer['pairs'], 'pair')} in {answer['seconds']:.0f} s"
     if ratio["estimate"] is None or ratio["low"] is None or ratio["high"] is None:
-        return f"{name}: {answer['answer']}, because {of} are too few for an interval"
+        return f"{name}: {of} prove nothing, because an interval needs more"
     low, high = (_percent(ratio[end]) for end in ("low", "high"))
-    return f"{name}: {answer['answer']}, {_percent(ratio['estimate'])} against the base (between {low} and {high}; {of})"
+    return f"{name}: {_percent(ratio['estimate'])} against the base (between {low} and {high}; {of})"
 
 
 def to_markdown(report: AbReport) -> str:
@@ -35,7 +38,7 @@ def to_markdown(report: AbReport) -> str:
         *_warning(report),
         "\n".join(f"- {word(one['answer'], BAD)}: {cell(sentence(one))}" for one in report.answers),
         _figures(report),
-        "SLOWER and FASTER are each wrong in at most 1 of 100 comparisons, all figures and all looks at them together.",
+        RATES,
         f"Sides that differ by less than {100 * header['margin']:g} % are the SAME.",
         "## The two sides",
         _sides(header),
@@ -59,8 +62,7 @@ def _warning(report: AbReport) -> Iterator[str]:
 def _figures(report: AbReport) -> str:
     rows = []
     for one in report.answers:
-        units = {figure["id"].partition("[")[0]: figure["unit"] for figure in one["figures"]}
-        scale, unit = UNITS[next((unit for unit in units.values() if unit != "1"), "rows/s")]
+        scale, unit = (1.0, "rows/s") if one["better"] == "higher" else (1e6, "ms")
         ratio = one["ratio"]
         bounds = (_percent(ratio[end]) if ratio[end] is not None else "-" for end in ("estimate", "low", "high"))
         sides = (number(one[side] / scale) if one[side] is not None else "-" for side in ("base", "new"))

@@ -1,10 +1,10 @@
 """A sequential test of a change: pairs of measurements come one after another, and are looked at before all have come.
 
 Each pair measures the base and the new one in a random order, and counts by the logarithm of its ratio. If the two are the
-same, then every such logarithm is as likely to be positive as negative, whatever the host did, because a coin chose which
-of the two measurements is called the new one. So Wilcoxon's signed-rank test has exactly the error rate that it states,
-with any tails, and with noise that drifts or lasts. A test on means has neither property, and it decides less often where
-one measurement in ten is disturbed.
+same, then every such logarithm is as likely to be positive as negative: whatever the host does to a measurement, a coin
+decides whom it hits. So Wilcoxon's signed-rank test has exactly the error rate that it states, with any tails, and with
+noise that drifts. A test on means has neither property, and it decides less often where one measurement in ten is
+disturbed. Neither knows of a host that favours one of the two for longer than a pair takes.
 
 To look again and again raises the error rate. The number of looks is therefore fixed before the first pair, and each look
 has its share of the doubt (Bonferroni, which holds however the looks depend on each other). A few looks that lie further

@@ -21,6 +21,7 @@ from batchproof.targets.protocol import Misuse
 # Short, so that a block holds many batches, and long enough that the batcher itself takes a small part of it.
 DEVICE = Work("device", "a device that takes 8 ms + 0.5 ms a row", 8 * MS, MS // 2)
 AB_WORKS = {DEVICE.name: DEVICE, **WORKS}
+FORMS = ("text", "markdown", "json")
 LARGEST_FILE = 1 << 20  # bytes of a configuration
 
 
@@ -37,7 +38,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class AbOptions:
-    """The options of the command line. margin: a share. load: 0: latency is not measured."""
+    """The options of the command line. margin: a share. load: 0: no latency. form: what is printed, of FORMS."""
 
     base: Wanted = field(default_factory=Wanted)
     new: Wanted = field(default_factory=Wanted)
@@ -48,6 +49,7 @@ class AbOptions:
     setup: str = ""
     report: Path | None = None
     seed: int = 1729
+    form: str = "text"
 
     def checked(self) -> Work:
         """Return the model under load; Misuse says which option makes no sense."""

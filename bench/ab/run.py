@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from rich.console import Console
 
 from batchproof.bench.ab.duel import Duel, Load, pilot
 from batchproof.bench.ab.options import AbOptions, specs
-from batchproof.bench.ab.question import BASE, NEW, Pair, Question, questions
+from batchproof.bench.ab.question import BASE, NEW, Answer, Pair, Question, questions
 from batchproof.bench.ab.side import Side, Spec, close_all
 from batchproof.bench.ab.view import ABView
 from batchproof.bench.under_load import PAGE
@@ -24,7 +25,7 @@ from batchproof.reports import ReportError, ab_markdown
 from batchproof.reports.formats.ab import AbWriter
 from batchproof.reports.formats.jsonl import ReportFolderError
 from batchproof.reports.wording import line
-from batchproof.stats.change import INVALID, SLOWER, UNPROVEN
+from batchproof.stats.change import INVALID, SLOWER, UNPROVEN, Change
 from batchproof.targets.protocol import Misuse, TargetError, TargetGone
 
 INTERRUPTED = "interrupted"
@@ -33,7 +34,7 @@ FOLDER = Path("reports/out/ab")
 
 def run(options: AbOptions, console: Console | None = None) -> ExitStatus:
     """Compare, with a live view; return the exit status. However it ends, both sides are ended and no checkout is left."""
-    console = console or Console(highlight=False, soft_wrap=True)
+    console = console or Console(highlight=False, soft_wrap=True, stderr=options.form != "text")
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C
     view = ABView(console)
@@ -143,12 +144,7 @@ class _Session:
 
     def _end(self, writer: AbWriter, duel: Duel, asked: tuple[Question, ...], reason: str) -> ExitStatus:
         answers = [duel.answers[one.name] for one in asked if one.name in duel.answers]
-        found = {one.change for one in answers}
-        status = ExitStatus.FAILED if self.wrong or SLOWER in found else ExitStatus.FINE
-        if not self.wrong and SLOWER not in found and found & {INVALID, UNPROVEN}:
-            status = ExitStatus.INCONCLUSIVE
-        if reason:
-            status = ExitStatus.INTERRUPTED if reason == INTERRUPTED else ExitStatus.FAILED
+        status = self._status({one.change for one in answers}, reason)
         try:
             for one in answers:
                 writer.answer(one.facts())
@@ -159,6 +155,24 @@ class _Session:
         except (OSError, ReportError) as error:
             why = getattr(error, "strerror", None) or error
             raise ReportFolderError(f"the comparison in {self.folder} cannot be written: {why}") from None
+        self._tell(answers)
+        if reason:
+            self.view.print(f"ended early: {line(reason)}; {len(duel.pairs)} pairs are kept")
+        self.view.print(f"{page}")
+        if self.options.form == "markdown":
+            print(page.read_text(encoding="utf-8"))
+        elif self.options.form == "json":
+            print(json.dumps([one.facts() for one in answers], indent=2))
+        return status
+
+    def _status(self, found: set[Change], reason: str) -> ExitStatus:
+        if reason:
+            return ExitStatus.INTERRUPTED if reason == INTERRUPTED else ExitStatus.FAILED
+        if self.wrong or SLOWER in found:
+            return ExitStatus.FAILED
+        return ExitStatus.INCONCLUSIVE if found & {INVALID, UNPROVEN} else ExitStatus.FINE
+
+    def _tell(self, answers: Sequence[Answer]) -> None:
         self.view.stop()
         for one in answers:
             self.view.answer(one.change, ab_markdown.sentence(one.facts()))
@@ -167,7 +181,3 @@ class _Session:
             self.view.print(f"wrong under load, {first}; {self.folder / PAGE} shows it")
         elif self.judged:
             self.view.print(f"{self.judged} requests judged: each result is its own request's, each decision is explained")
-        if reason:
-            self.view.print(f"ended early: {line(reason)}; {len(duel.pairs)} pairs are kept")
-        self.view.print(f"{page}")
-        return status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import subprocess
@@ -16,8 +17,9 @@ import pytest
 from rich.console import Console
 
 from batchproof.bench.ab import run as run_module
-from batchproof.bench.ab.options import AbOptions, Wanted
+from batchproof.bench.ab.options import FORMS, AbOptions, Wanted
 from batchproof.bench.ab.run import run
+from batchproof.cli.measuring import AbFormat
 from batchproof.exit_status import ExitStatus
 from batchproof.reports import measured
 from batchproof.reports.formats import ab
@@ -58,7 +60,7 @@ def test_the_same_target_twice_is_the_same(tmp_path: Path) -> None:
     assert status == ExitStatus.FINE
     assert [one["answer"] for one in report.answers] == ["SAME"] * 4
     assert [one["ratio"]["estimate"] for one in report.answers] == pytest.approx([1.0] * 4)
-    assert "typical throughput: SAME, +0.0 % against the base" in printed
+    assert "SAME      typical throughput: +0.0 % against the base" in printed
     assert "requests judged: each result is its own request's" in printed
     assert all(one["base"]["judged"] == one["base"]["requests"] for one in report.pairs)
     assert {one.name for one in measured(tmp_path).figures} == {
@@ -67,6 +69,19 @@ def test_the_same_target_twice_is_the_same(tmp_path: Path) -> None:
     }  # fmt: skip
     assert measured(tmp_path).target == "virtual " + report.header["batchproof"]
     assert not children()
+
+
+def test_json_on_standard_output_is_nothing_but_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a script reads; what a person reads is on standard error."""
+    status = run(AbOptions(Wanted("virtual"), report=tmp_path, form="json"))
+    captured = capsys.readouterr()
+
+    assert status == ExitStatus.FINE
+    assert [(one["question"], one["answer"]) for one in json.loads(captured.out)] == [
+        ("typical throughput", "SAME"), ("mean throughput", "SAME"),
+    ]  # fmt: skip
+    assert "requests judged" in captured.err
+    assert {one.value for one in AbFormat} == set(FORMS)
 
 
 def test_another_configuration_is_slower(tmp_path: Path) -> None:
@@ -79,7 +94,7 @@ def test_another_configuration_is_slower(tmp_path: Path) -> None:
     answer = ab.read(tmp_path / "out").answers[1]
 
     assert status == ExitStatus.FAILED
-    assert "mean throughput: SLOWER, -4.9 % against the base" in printed
+    assert "SLOWER    mean throughput: -4.9 % against the base" in printed
     assert answer["ratio"]["estimate"] == pytest.approx((11 / 13.5) / (12 / 14))
     assert (tmp_path / "out" / "ab.md").read_text(encoding="utf-8").startswith("# virtual")
 
@@ -89,7 +104,7 @@ def test_more_instances_are_faster(tmp_path: Path) -> None:
     status, printed = compared(tmp_path, Wanted("virtual"), Wanted("virtual", instances=2))
 
     assert status == ExitStatus.FINE
-    assert "typical throughput: FASTER, +100.0 % against the base" in printed
+    assert "FASTER    typical throughput: +100.0 % against the base" in printed
 
 
 def test_a_batcher_that_is_wrong_fails_whatever_its_speed(tmp_path: Path) -> None:
