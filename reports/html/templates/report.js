@@ -98,7 +98,11 @@
     const open = !shown.every((rule) => rule.element.open);
     for (const rule of shown) rule.element.open = open;
   });
-  list.addEventListener("toggle", write, true);
+  let waiting = false;  // "Open all" opens hundreds at once, and a browser counts how often an address changes
+  list.addEventListener("toggle", () => {
+    if (!waiting) requestAnimationFrame(() => { waiting = false; write(); });
+    waiting = true;
+  }, true);
   addEventListener("hashchange", restore);
   addEventListener("keydown", (event) => {
     const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
@@ -118,4 +122,11 @@
     }
   });
   restore();
+  // The first search finds its words ready, if the reader has taken a moment to begin.
+  const index = (deadline) => {
+    const next = rules.filter((rule) => rule.words === null);
+    while (next.length && deadline.timeRemaining() > 1) words(next.pop());
+    if (next.length) requestIdleCallback(index);
+  };
+  if ("requestIdleCallback" in window) requestIdleCallback(index);
 })();

@@ -185,6 +185,17 @@ def test_pointing_says_the_exact_times_and_moves_nothing(file: Path, browse: Bro
     assert page.evaluate(high) == before
 
 
+def test_on_paper_nothing_asks_to_be_clicked(file: Path, browse: Browse) -> None:
+    """The rules are black on white, whatever the screen was, and what is open is printed."""
+    page = browse(file, scheme="dark", anchor=f"#{DELAY}")
+
+    page.emulate_media(media="print")
+
+    assert not page.is_visible(".filters")
+    assert page.is_visible(f"#{DELAY} svg.lanes")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
 def test_hostile_words_are_text(tmp_path: Path, browse: Browse) -> None:
     """In names, messages, claims, links and pictures: no element, no script, and what is unseen can be seen."""
     words = f'"\'>{HOSTILE}<img src=x onerror=alert(1)></script></style>'
@@ -253,7 +264,10 @@ def test_an_address_leads_to_its_rule_in_a_long_page(tmp_path: Path, browse: Bro
     page = browse(path, width=width, anchor="#DB-SIZE-200")
 
     page.wait_for_function("Math.abs(document.getElementById('DB-SIZE-200').getBoundingClientRect().top) < 2")
-    assert page.evaluate("location.hash") == "#open=DB-SIZE-200"
+    page.wait_for_function("location.hash === '#open=DB-SIZE-200'")
+    page.click("#open-all")
+    assert page.locator(".rule[open]").count() == 286
+    page.wait_for_function("location.hash === ''")  # too many to be named
 
 
 def test_a_page_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
