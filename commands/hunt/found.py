@@ -20,7 +20,7 @@ from batchproof.targets.protocol import TargetError, Unsupported
 from batchproof.targets.virtual import VirtualTarget
 
 Shown = tuple[Trouble, Timeline | None]
-TIMED = frozenset({"idle", "expiry", "cancel"})  # a duration decides these
+TIMED = frozenset({"idle", "expiry", "cancel", "refusal"})  # a duration decides these
 REPLAYS = 3
 TRIES = 400  # at making it smaller
 SHRINK_S = 25.0  # on the host; in simulated time, the tries end first

@@ -26,6 +26,7 @@ LAWS = {  # the laws that are judged besides, and the kind of decision that each
     "DB-LAW-008": "shape",
 }
 IN_ROWS = "DB-LAW-002"  # counts rows, which may be other than what a batch is limited in
+CLOSES, REFUSES = "DB-LIVE-004", "DB-TIMEOUT-005"
 COMPARISON, BROKEN, DIED = "comparison", "broken", "died"
 MEANINGS = {
     **KINDS,
@@ -76,10 +77,13 @@ def judge(timeline: Timeline, claims: Mapping[str, Any], *, laws: bool = True, o
     troubles: list[Trouble] = []
     if timeline.complete and timeline.same_clock:
         idle = "" if timeline.simulated else _idle_rule(timeline, claims)
-        accepted = accept(timeline, claims, idle=bool(idle))
+        accepted = accept(timeline, claims, idle=bool(idle), refusals=not unmet(claims, rules()[REFUSES].needs))
+        laws_of = {"idle": idle or ACCEPTOR, "refusal": REFUSES}
         for one in (*accepted.wrong, *accepted.open):
-            troubles.append(_trouble(one, idle if idle and one.kind == "idle" else ACCEPTOR))
-    if laws or not accepted.judged:
+            troubles.append(_trouble(one, laws_of.get(one.kind, ACCEPTOR)))
+    if "close" in timeline.marks:
+        troubles += _forgotten(timeline)
+    elif laws or not accepted.judged:
         troubles += _by_laws(timeline, claims)
     if original is not None and (apart := divergence(original, timeline, exact=True)):
         troubles.append(Trouble(COMPARISON, "", Verdict.FAIL, f"{apart.where}: {apart.other}", apart.one))
@@ -114,6 +118,15 @@ def _by_laws(timeline: Timeline, claims: Mapping[str, Any]) -> Iterator[Trouble]
             judgement: Judgement = checkers()[rule](timeline)
             if judgement.verdict in DECIDED:
                 yield Trouble(kind, rule, judgement.verdict, judgement.actual, judgement.expected, judgement.about)
+
+
+def _forgotten(timeline: Timeline) -> Iterator[Trouble]:
+    """Yield the first request that was neither answered nor refused when its model was closed."""
+    for sent in timeline.requests:
+        if sent.answered_ns is None:
+            allowed = "an answer or a refusal when its model is closed"
+            yield Trouble("reason", CLOSES, Verdict.FAIL, f"{sent.name} got no answer", allowed, (sent.name,))
+            return
 
 
 def comparable(case: Case, claims: Mapping[str, Any]) -> bool:

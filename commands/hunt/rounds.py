@@ -6,7 +6,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from batchproof.commands.diff import divergence
 from batchproof.commands.hunt.corpus import Corpus, Kept
@@ -28,6 +28,7 @@ from batchproof.targets.virtual import VirtualTarget
 MOST_CAMPAIGNS = 6  # on one deployment
 SLOW_S, MOST_ON_SLOW = 0.5, 16  # a deployment that takes longer is used for more
 LONG, MOST_IN_LONG = 0.06, 40  # the share of deployments that live long
+CLOSED = 0.5  # the share of deployments that are closed while requests are under way, if that is claimed
 PROBE_EVERY = 3  # campaigns after which the short script is judged again
 COMPARED = 0.25  # the share of rounds in simulated time that the reference core repeats
 GATED = 0.15  # the share of rounds, on the host, that are one case whose batches the configuration alone decides
@@ -76,7 +77,7 @@ class Driven:
     def with_history(self) -> Campaign:
         """Return the campaign behind all that came before it on its deployment."""
         before = (phase for one in self.past for phase in one.phases)
-        return Campaign(self.campaign.config, (*before, *self.campaign.phases))
+        return replace(self.campaign, phases=(*before, *self.campaign.phases))
 
 
 class Rounds:
@@ -128,7 +129,8 @@ class Rounds:
             for turn in range(1, turns + 1):
                 if not more():
                     break
-                campaign = Campaign(config, self._phases(draw, config, means, turn))
+                closes = means.closes and turn == turns and draw.random() < CLOSED
+                campaign = Campaign(config, self._phases(draw, config, means, turn), closes)
                 one = self._drive(deployment, beside, campaign, tuple(past), means, age)
                 yield one
                 if one.timeline is None or one.judged.troubles or one.timeline.unsettled:
@@ -180,7 +182,7 @@ class Rounds:
         ground, number = self._ground, self.number
         self.number += 1
         case = campaign.case(means)
-        count = ground.simulated or number % COUNTED == 0
+        count = (ground.simulated or number % COUNTED == 0) and not campaign.closes
         try:
             timeline = ground.drive(deployment, case.config, case.script, count=count, seed=number)
         except Exception as error:  # a target that breaks down has been found out

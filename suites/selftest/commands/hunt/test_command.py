@@ -225,11 +225,11 @@ def test_a_known_decision_does_not_decide(capfd: Capture, tmp_path: Path, monkey
     known = KnownDecision("limit", "mutant:queue-one-more", "", "why", "docs/findings.md#x", ("queue limit",))
     monkeypatch.setattr(command, "known_decisions", lambda _: (known,))
     monkeypatch.setattr(rounds, "COMPARED", 0)
-    status, out, _ = hunted(capfd, tmp_path, target="mutant:queue-one-more", campaigns=150)
+    status, out, _ = hunted(capfd, tmp_path, "--seed", 1, target="mutant:queue-one-more", campaigns=400)
     monkeypatch.setattr(command, "known_decisions", lambda _: (replace(known, without=("queue limit",)),))
 
     assert (status, out.count("KNOWN  limit: why"), "known: limit (docs/findings.md#x) in" in out) == (0, 1, True)
-    assert hunted(capfd, tmp_path, target="mutant:queue-one-more", campaigns=150)[0] == 1
+    assert hunted(capfd, tmp_path, "--seed", 1, target="mutant:queue-one-more", campaigns=400)[0] == 1
 
 
 def test_the_known_decisions_are_of_kinds_and_features_that_exist() -> None:
