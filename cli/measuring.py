@@ -109,11 +109,13 @@ def ab(
     work: Annotated[str, typer.Option(help="The model under load: device, accelerator, mlp, text or image.")] = "device",
     form: Annotated[AbFormat, typer.Option("--format", help="What to print on standard output.")] = AbFormat.text,
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/ab].")] = None,
+    workers: Workers = 0,
+    workers_from: WorkersFrom = "",
     _awake: Awake = False,
     seed: Seed = 1729,
 ) -> None:
     """Compare two targets side by side, block by block, and say whether the new one is slower."""
-    from batchproof.commands.ab import AbOptions, Wanted
+    from batchproof.commands.ab import AbOptions, Crewed, Wanted
     from batchproof.commands.ab import ab as compare
 
     sides = (
@@ -123,6 +125,9 @@ def ab(
     end(
         compare(
             fail_if_slower,
-            AbOptions(*sides, seconds=seconds, load=load, work=work, setup=setup, report=report, seed=seed, form=form.value),
+            AbOptions(
+                *sides, seconds=seconds, load=load, work=work, setup=setup, report=report, seed=seed, form=form.value,
+                crew=Crewed(workers, workers_from),
+            ),
         )
     )

@@ -7,9 +7,10 @@ from dataclasses import replace
 from batchproof.bench.ab.options import AbOptions, Wanted, margin_of
 from batchproof.bench.ab.run import run
 from batchproof.exit_status import ExitStatus, refuse
+from batchproof.load.spread.ask import Wanted as Crewed
 from batchproof.targets.protocol import Misuse
 
-__all__ = ["AbOptions", "Wanted", "ab"]
+__all__ = ["AbOptions", "Crewed", "Wanted", "ab"]
 
 
 def ab(margin: str, options: AbOptions) -> ExitStatus:

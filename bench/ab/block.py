@@ -10,7 +10,7 @@ import numpy as np
 
 from batchproof.load.runs import Run, closed_loop, open_loop
 from batchproof.load.samples import Samples
-from batchproof.load.schedule import poisson
+from batchproof.load.schedule import Schedule, poisson
 from batchproof.load.workload import Served
 from batchproof.stats.arrays import NEVER
 from batchproof.stats.percentile import percentile
@@ -56,8 +56,16 @@ def saturated(served: Served, clients: int, requests: int, rows: int) -> Block:
 
 def paced(served: Served, rate: float, seconds: float, seed: int) -> Block:
     """Send Poisson arrivals at this rate; the same seed gives the same arrivals."""
-    schedule = poisson(rate, seconds, seed, exact=True)
-    run = open_loop(served.submit, served.clock, schedule, wait_ns=WAIT_NS)
+    return paced_block(open_loop(served.submit, served.clock, arrivals(rate, seconds, seed), wait_ns=WAIT_NS))
+
+
+def arrivals(rate: float, seconds: float, seed: int) -> Schedule:
+    """Return the schedule of a paced block."""
+    return poisson(rate, seconds, seed, exact=True)
+
+
+def paced_block(run: Run) -> Block:
+    """Return the block that an open loop was."""
     late = run.samples.latency_ns[run.samples.answered]
     if not len(late):
         return _block(run, {})

@@ -14,6 +14,7 @@ from batchproof.bench.ab.question import BASE, NEW
 from batchproof.bench.ab.revision import checked_out
 from batchproof.bench.ab.side import Spec
 from batchproof.host.awake import kept_awake
+from batchproof.load.spread.ask import Wanted as Crewed
 from batchproof.load.workload import MS, WORKS, Work
 from batchproof.reference_batcher.config import BatcherConfig, ConfigError
 from batchproof.targets.protocol import Misuse
@@ -50,6 +51,7 @@ class AbOptions:
     report: Path | None = None
     seed: int = 1729
     form: str = "text"
+    crew: Crewed = field(default_factory=Crewed)
 
     def checked(self) -> Work:
         """Return the model under load; Misuse says which option makes no sense."""
@@ -63,6 +65,9 @@ class AbOptions:
             raise Misuse("--seconds must be more than 0")
         if self.setup and not (self.base.revision or self.new.revision):
             raise Misuse("--setup goes with --base-rev or --new-rev")
+        if self.crew.workers and not self.load:
+            raise Misuse("--workers goes with --load: a crew sends open loops, and without --load there are none")
+        self.crew.check()
         return AB_WORKS[self.work]
 
     def command(self) -> str:
@@ -78,6 +83,7 @@ class AbOptions:
             "--work": self.work if self.work != DEVICE.name else "",
             "--setup": self.setup,
             "--seed": self.seed,
+            **self.crew.words(),
         }
         words += [word for option, value in more.items() if value for word in (option, str(value))]
         return shlex.join([*words, *["--awake"] * kept_awake()])

@@ -12,14 +12,16 @@ from typing import Any
 
 from rich.console import Console
 
-from batchproof.bench.ab.duel import Duel, Load, pilot
+from batchproof.bench.ab.duel import Blocks, Duel, Load, pilot
 from batchproof.bench.ab.options import AbOptions, specs
 from batchproof.bench.ab.question import BASE, NEW, Answer, Pair, Question, questions
 from batchproof.bench.ab.side import Side, Spec, close_all
+from batchproof.bench.ab.spread import Spread, WorkerLost
 from batchproof.bench.ab.view import ABView
 from batchproof.bench.under_load import PAGE
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.awake import kept_awake
+from batchproof.load.spread.crew import Crew
 from batchproof.load.workload import Skipped, Unmeasured, Work
 from batchproof.reports import ReportError, ab_markdown
 from batchproof.reports.formats.ab import AbWriter
@@ -40,8 +42,12 @@ def run(options: AbOptions, console: Console | None = None) -> ExitStatus:
     view = ABView(console)
     try:
         work = options.checked()
-        with specs(options) as (wanted, commits), _started(wanted, work, view) as sides:
-            return _Session(options, work, sides, commits, view).run()
+        with (
+            specs(options) as (wanted, commits),
+            _started(wanted, work, view) as sides,
+            options.crew.crew(view.print) as crew,
+        ):
+            return _Session(options, work, sides, commits, view, crew).run()
     except Misuse as error:
         return refuse(line(error))
     except Skipped as why:
@@ -75,9 +81,14 @@ class _Session:
     """One comparison under way."""
 
     def __init__(
-        self, options: AbOptions, work: Work, sides: dict[str, Side], commits: Mapping[str, str], view: ABView
+        self, options: AbOptions, work: Work, sides: dict[str, Side], commits: Mapping[str, str], view: ABView,
+        crew: Crew | None = None,
     ) -> None:
         self.options, self.work, self.sides, self.commits, self.view = options, work, sides, commits, view
+        self.blocks: dict[str, Blocks] = dict(sides)
+        if crew is not None:
+            self.blocks = {name: Spread(name, side, crew) for name, side in sides.items()}
+        self.spoilt = False
         self.folder = options.report or FOLDER
         self.wrong: list[str] = []
         self.judged = 0
@@ -87,10 +98,10 @@ class _Session:
         self.view.say("finding the load at which both are saturated")
         configs = [side.about["config"] for side in self.sides.values()]
         batches, rows = (max(config[key] for config in configs) for key in ("instances", "max_batch_size"))
-        load = pilot(dict(self.sides), batches, rows, self.options.load)
+        load = pilot(self.blocks, batches, rows, self.options.load)
         asked = questions(self.work.name, self.options.load)
         writer = self._opened(load, asked)
-        duel = Duel(dict(self.sides), asked, load, self.options.margin, self.options.seconds, self.options.seed)
+        duel = Duel(self.blocks, asked, load, self.options.margin, self.options.seconds, self.options.seed)
         self.view.print(self._first_line(asked))
         reason = ""
         try:
@@ -99,6 +110,8 @@ class _Session:
                 self.view.pair(duel, pair)
         except TargetGone as gone:
             reason = str(gone)
+        except WorkerLost as lost:
+            reason, self.spoilt = str(lost), True
         except KeyboardInterrupt:
             reason = INTERRUPTED
         except OSError as error:
@@ -166,6 +179,8 @@ class _Session:
         return status
 
     def _status(self, found: set[Change], reason: str) -> ExitStatus:
+        if self.spoilt and not self.wrong:  # a worker that was lost is the doing of neither side
+            return ExitStatus.INCONCLUSIVE
         if reason:
             return ExitStatus.INTERRUPTED if reason == INTERRUPTED else ExitStatus.FAILED
         if self.wrong or SLOWER in found:

@@ -87,7 +87,9 @@ class _Side:
             self._served.traffic = Traffic(self._served.clock.now_ns)
         files = [str(getattr(module, "__file__", None) or "") for module in list(sys.modules.values())]
         about = {"batchproof": __version__, "python": sys.version.split()[0], "files": [one for one in files if one]}
-        return {**about, "target": info.facts(), "config": self._config.facts()}
+        route = None if work["model"] else self._served.deployment.route
+        way = {"route": route.facts() if route else None, "payload": self._served.payload}
+        return {**about, **way, "target": info.facts(), "config": self._config.facts()}
 
     def saturate(self, clients: int, requests: int) -> dict[str, Any]:
         """Make a block in a closed loop."""

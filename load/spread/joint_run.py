@@ -132,7 +132,8 @@ class _Sending:
                 clock, uncertain = self._clock(part)
                 said = [str(why) for why in part.told.done["reasons"]]
                 reasons += [f"worker '{part.member.name}': {why}" for why in (*said, *filter(None, [uncertain]))]
-                facts[part.member.name] = {**lag_of(samples), "clock": clock, "host": part.told.done["facts"]}
+                worth = {"clock": clock, "uncertain": uncertain, "host": part.told.done["facts"]}
+                facts[part.member.name] = lag_of(samples) | worth
         if not brought:
             everything = np.arange(self._schedule.count, dtype=np.int64)
             brought = [(everything, nothing_known(self._schedule, everything))]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from batchproof.bench.ab.options import AB_WORKS, AbOptions, Wanted, margin_of, specs
+from batchproof.load.spread.ask import Wanted as Crewed
 from batchproof.load.workload import WORKS
 from batchproof.targets.protocol import Misuse
 
@@ -46,6 +47,8 @@ def test_any_other_margin_is_refused(text: str, said: str) -> None:
         ({"seconds": 0.0}, "--seconds must be more than 0"),
         ({"margin": 1.5}, "--fail-if-slower is a share"),
         ({"setup": "make"}, "--setup goes with --base-rev or --new-rev"),
+        ({"crew": Crewed(2)}, "--workers goes with --load"),
+        ({"crew": Crewed(0, "127.0.0.1:1"), "load": 0.5}, "--workers-from needs --workers"),
     ],
 )
 def test_an_option_that_makes_no_sense_is_named(options: dict[str, Any], said: str) -> None:
