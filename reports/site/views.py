@@ -32,7 +32,9 @@ _WORST = ("FAIL", "ERROR", "INCONCLUSIVE", "KNOWN")
 
 def areas(found: Sequence[Entry]) -> list[dict[str, Any]]:
     """Return the matrices of stacks and areas, a family of areas each: heads, and a row of cells for each stack."""
-    return [_area_table(found, grid) for grid in grids([one.report for one in found])]
+    families = dict.fromkeys(rule.partition("-")[0] for one in found for rule in one.report.header["rules"])
+    tables = grids([one.report for one in found])
+    return [{"family": name, **_area_table(found, grid)} for name, grid in zip(families, tables, strict=True)]
 
 
 def _area_table(found: Sequence[Entry], grid: Grid) -> dict[str, Any]:
