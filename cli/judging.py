@@ -208,7 +208,7 @@ OPEN = "Or 'open' and one report folder, to see it in a browser; without a folde
 def report(
     folders: Annotated[list[Path], typer.Argument(help=f"Report folders, or folders that contain them. {OPEN}")],
     plots: Annotated[
-        Path | None, typer.Option(help="Write the charts of a bench or of tune into this folder, and its report.html anew.")
+        Path | None, typer.Option(help="Write the charts of bench, tune or ab into this folder, and its report.html anew.")
     ] = None,
 ) -> None:
     """Print the reports of several targets side by side, as Markdown. It fails if one target is not conformant."""

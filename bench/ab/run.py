@@ -26,6 +26,7 @@ from batchproof.load.workload import Skipped, Unmeasured, Work
 from batchproof.reports import ReportError, ab_markdown
 from batchproof.reports.formats.ab import AbWriter
 from batchproof.reports.formats.jsonl import ReportFolderError
+from batchproof.reports.plots import ab_page
 from batchproof.reports.wording import line
 from batchproof.stats.change import INVALID, SLOWER, UNPROVEN, Change
 from batchproof.targets.protocol import Misuse, TargetError, TargetGone
@@ -122,7 +123,7 @@ class _Session:
 
     def _opened(self, load: Load, asked: tuple[Question, ...]) -> AbWriter:
         try:
-            for derived in (ab_markdown.DOCUMENT, PAGE):
+            for derived in (ab_markdown.DOCUMENT, PAGE, "report.html"):
                 (self.folder / derived).unlink(missing_ok=True)
         except OSError as error:
             raise ReportFolderError(f"cannot write into {self.folder}: {error.strerror}; choose another --report") from None
@@ -164,14 +165,14 @@ class _Session:
             if self.wrong:
                 (self.folder / PAGE).write_text("\n".join(self.wrong), encoding="utf-8")
             writer.footer(status, complete=not reason, reason=reason)
-            page = ab_markdown.write(self.folder)
+            page, pictured = ab_markdown.write(self.folder), ab_page.write(self.folder)
         except (OSError, ReportError) as error:
             why = getattr(error, "strerror", None) or error
             raise ReportFolderError(f"the comparison in {self.folder} cannot be written: {why}") from None
         self._tell(answers)
         if reason:
             self.view.print(f"ended early: {line(reason)}; {len(duel.pairs)} pairs are kept")
-        self.view.print(f"{page}")
+        self.view.print(f"{page}\n{pictured}")
         if self.options.form == "markdown":
             print(page.read_text(encoding="utf-8"))
         elif self.options.form == "json":

@@ -138,8 +138,10 @@ def _cheapest(bench: Bench, curve: Curve, bounds: Sequence[Curve | None], slo_ns
     found = [(highest_rate(curve, size, slo_ns, bench.seed, requests), size) for size in sizes]
     rate, size = max(found, key=lambda one: (one[0], -one[1]), default=(0.0, 0))
     rates = [highest_rate(one, size, slo_ns, bench.seed, requests) if one and rate else 0.0 for one in bounds]
-    low, high = (per_million(price.per_hour, one) for one in rates)
-    return SloCost(slo_ns, size or None, rate, per_million(price.per_hour, rate), low, high)
+    cost, low, high = (per_million(price.per_hour, one) for one in (rate, *rates))
+    # On the same arrivals the highest rate is not quite monotonic in the service times: the interval holds the estimate.
+    low, high = min(low, cost) if low and cost else low, max(high, cost) if high and cost else high
+    return SloCost(slo_ns, size or None, rate, cost, low, high)
 
 
 def highest_rate(curve: Curve, size: int, slo_ns: int, seed: int, requests: int) -> float:

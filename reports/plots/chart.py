@@ -45,7 +45,7 @@ class Point:
 class Series:
     """Points that belong together. band: their intervals are drawn as one area. steps: each holds until the next one.
 
-    marks: each point has a mark of its own.
+    marks: each point has a mark of its own. joined: a line leads from each to the next.
     """
 
     label: str
@@ -54,6 +54,7 @@ class Series:
     band: bool = False
     steps: bool = False
     marks: bool = True
+    joined: bool = True
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Axis:
-    """log: logarithmic. ticks: (place, label) instead of those that the drawing chooses. zero: it begins at 0."""
+    """log: logarithmic. ticks: (place, label) instead of those that the drawing chooses. zero: it begins at 0.
+
+    whole: it counts something. reach: from where to where it goes; None: as far as there are points.
+    """
 
     label: str
     log: bool = False
     ticks: tuple[tuple[float, str], ...] = ()
     zero: bool = False
+    whole: bool = False
+    reach: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

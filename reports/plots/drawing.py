@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import math
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from batchproof.reports.plots.chart import Axis, Chart, Heat, Line, Panel, Point, Series, Span, short
@@ -119,11 +121,11 @@ def _panel(axes: Axes, panel: Panel) -> None:
         _void(axes, line(why))
         return
     for series in panel.series:
-        _series(axes, series)
+        _series(axes, series, panel.invalid)
     _axis(axes, "x", panel.x)
     _axis(axes, "y", panel.y)
     _limits(axes, panel)
-    for span in panel.invalid:
+    for span in _merged(panel.invalid):
         _hatched(axes, span)
     for one in panel.lines:
         _line(axes, one)
@@ -131,15 +133,15 @@ def _panel(axes: Axes, panel: Panel) -> None:
         axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.17), ncols=1, handlelength=2.6, borderaxespad=0.0)
 
 
-def _series(axes: Axes, one: Series) -> None:
+def _series(axes: Axes, one: Series, invalid: Sequence[Span]) -> None:
     if not one.points:
         return
-    colour, x, y = LIGHT[one.role], [point.x for point in one.points], [point.y for point in one.points]
+    colour, (x, y) = LIGHT[one.role], _line_of(one, invalid)
     look: dict[str, Any] = {"color": colour, "linestyle": DASHES[one.role], "linewidth": 1.6}
     if one.marks:
         size = SIZES[one.role]
         look |= {"marker": MARKS[one.role], "markersize": size, "markerfacecolor": "none", "markeredgewidth": 1.4}
-    if one.role == "predicted" and one.marks:
+    if not one.joined or (one.role == "predicted" and one.marks):
         look |= {"linestyle": "none"}
     axes.plot(x, y, label=line(one.label), drawstyle="steps-post" if one.steps else "default", zorder=3, **look)
     bounded = [point for point in one.points if point.bounded and not point.exact]
@@ -147,6 +149,18 @@ def _series(axes: Axes, one: Series) -> None:
         _band(axes, bounded, colour)
     else:
         _bars(axes, bounded, colour)
+
+
+def _line_of(one: Series, invalid: Sequence[Span]) -> tuple[list[float], list[float]]:
+    """Return the places of its points. No line leads through an INVALID part, as if something were known there."""
+    x, y = [one.points[0].x], [one.points[0].y]
+    for before, after in pairwise(one.points):
+        if any(span.low < after.x and span.high > before.x for span in invalid):
+            x.append(after.x)
+            y.append(math.nan)
+        x.append(after.x)
+        y.append(after.y)
+    return x, y
 
 
 def _band(axes: Axes, points: Sequence[Point], colour: str) -> None:
@@ -186,7 +200,9 @@ def _axis(axes: Axes, which: str, axis: Axis) -> None:
     if axis.ticks:
         shown.set_ticks([place for place, _ in axis.ticks], [label for _, label in axis.ticks])
     else:
-        shown.set_major_locator(LogLocator(subs=(1, 2, 5)) if axis.log else MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
+        shown.set_major_locator(
+            LogLocator(subs=(1, 2, 5)) if axis.log else MaxNLocator(6, integer=axis.whole, steps=[1, 2, 2.5, 5, 10])
+        )
         shown.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if abs(value) >= 1000 else f"{value:g}"))
 
 
@@ -206,6 +222,8 @@ def _limits(axes: Axes, panel: Panel) -> None:
         axes.set_ylim(low, low + (high - low) * HEADROOM)
     if panel.x.zero:
         axes.set_xlim(left=0.0)
+    if panel.x.reach:
+        axes.set_xlim(panel.x.reach)
 
 
 def _line(axes: Axes, one: Line) -> None:
@@ -245,6 +263,17 @@ def _line(axes: Axes, one: Line) -> None:
         bbox=box,
         zorder=4,
     )
+
+
+def _merged(spans: Sequence[Span]) -> list[Span]:
+    """Return neighbours as one, so that the word INVALID does not stand in each."""
+    found: list[Span] = []
+    for span in sorted(spans, key=lambda one: one.low):
+        if found and span.low <= found[-1].high * (1 + 1e-9):
+            found[-1] = Span(found[-1].low, max(found[-1].high, span.high), found[-1].why)
+        else:
+            found.append(span)
+    return found
 
 
 def _hatched(axes: Axes, span: Span) -> None:

@@ -46,7 +46,10 @@ class Drawn:
 
 
 def drawn(track: Track, scale: float = 1.0) -> Drawn:
-    """Return the paths of a track. scale: by what its values are divided for the labels (ns to ms)."""
+    """Return the paths of a track; no line leads through what is INVALID.
+
+    scale: by what its values are divided for the labels (ns to ms).
+    """
     places = track.places
     count = max(1, len(places))
     wide = (WIDTH - LEFT - RIGHT) / count
@@ -71,7 +74,11 @@ def drawn(track: Track, scale: float = 1.0) -> Drawn:
     ]
     middles = (low + (high - low) * SPARE / (1 + 2 * SPARE), (low + high) / 2, high - (high - low) * SPARE / (1 + 2 * SPARE))
     return Drawn(
-        "".join(f"{'L' if at else 'M'}{x} {y(place.value)}" for at, (x, place) in enumerate(known)),
+        "".join(
+            f"{'L' if at and places[at - 1].valid else 'M'}{xs[at]} {y(place.value)}"
+            for at, place in enumerate(places)
+            if place.valid
+        ),
         "".join(f"M{x} {y(place.value)}h0" for x, place in known),
         "".join(bars),
         "".join(lost),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from batchproof.reports.wording import line, listed, number
 
 DOCUMENT = "report.html"
 TONES = {"PASS": "pass", "FAIL": "fail", "ERROR": "fail", "INVALID": "warn", "PARTLY": "warn", "INCONCLUSIVE": "warn"}
+_WORDS = re.compile(r"[^A-Za-z0-9]+")
 DOUBTS = ("INCONCLUSIVE", "INVALID", "PARTLY")
 
 
@@ -51,31 +53,47 @@ def _listed(words: Sequence[str]) -> str:
 def to_html(report: BenchReport, folder: Path) -> str:
     """Return the page. folder: of the bench, for its samples. Without matplotlib it has no charts, and says so."""
     found = charts(report, folder)
-    drawn: dict[str, list[dict[str, Any]]] = {}
-    notes = list(found.left_out)
-    try:
-        for chart in found.charts:
-            drawn.setdefault(chart.measurement, []).append(_drawn(chart))
-    except Undrawable as why:
-        drawn, notes = {}, [f"This page has no charts: {why}.", *notes]
+    drawn, notes = pictures(found.charts)
     said, word = sentence(report)
     form = "quick form" if report.header["quick"] else "full form"
-    host = ", ".join(f"{name} {value}" for name, value in report.header["host"].items())
+    about = f"{form}, seed {report.header['seed']}, under load: {', '.join(report.header['works'])}"
     missing = ", ".join(report.missing)
-    body = render(
-        "bench.html",
-        __package__ or "",
-        target=report.target,
+    parts = [_part(one, drawn.get(one["measurement"], [])) for one in report.measurements]
+    return whole(
+        f"Bench of {report.target}",
+        head="measurement",
         sentence=said,
         tone=TONES.get(word, ""),
-        about=f"{form}, seed {report.header['seed']}, under load: {', '.join(report.header['works'])}; on {host}",
+        about=f"{about}; on {host(report.header)}",
         warning=f"Not measured: {missing}." if missing else "",
-        note=" ".join(notes),
-        parts=[_part(one, drawn.get(one["measurement"], [])) for one in report.measurements],
+        note=" ".join([*notes, *found.left_out]),
+        rows=parts,
+        sections=[part for part in parts if part["anchor"]],
         facts=_facts(report),
     )
-    style = f"{asset('charts.css', __package__ or '')}\n{dark_style()}"
-    return page(f"Bench of {report.target}", body, style=style)
+
+
+def whole(title: str, **values: Any) -> str:
+    """Return a page with charts; values: as its template has them."""
+    package = __package__ or ""
+    style = f"{asset('charts.css', package)}\n{dark_style()}"
+    return page(title, render("bench.html", package, title=title, **values), style=style)
+
+
+def pictures(found: Iterable[Chart]) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
+    """Return charts as a page shows them, by their measurement; without matplotlib none, and what to install."""
+    drawn: dict[str, list[dict[str, Any]]] = {}
+    try:
+        for chart in found:
+            drawn.setdefault(chart.measurement, []).append(_drawn(chart))
+    except Undrawable as why:
+        return {}, [f"This page has no charts: {why}."]
+    return drawn, []
+
+
+def host(header: Line) -> str:
+    """Return what is known of the host, in a line."""
+    return ", ".join(f"{name} {value}" for name, value in header["host"].items())
 
 
 def write(folder: str | Path) -> Path:
@@ -95,21 +113,21 @@ def _part(one: Line, drawn: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     why = "Not all of it is valid:" if one["word"] == "PARTLY" else "No result, because it is INVALID:"
     return {
         "name": line(one["measurement"]),
-        "anchor": "m-" + "".join(letter if letter.isalnum() else "-" for letter in str(one["measurement"])),
+        "anchor": "" if one["word"] == "SKIPPED" else f"m-{_WORDS.sub('-', str(one['measurement']))}",
         "word": one["word"],
         "tone": TONES.get(one["word"], ""),
-        "skipped": one["word"] == "SKIPPED",
-        "question": line(one["question"]),
+        "title": f"{line(one['measurement'])}: {line(one['question'])}",
         "headline": line(one["headline"]),
         "seconds": f"{one['seconds']:.1f}",
         "reasons": [line(reason) for reason in one["reasons"]],
         "why": "Why:" if one["valid"] else why,
         "charts": drawn,
-        "tables": [_table(shown) for shown in one["tables"] if shown["rows"]],
+        "tables": [laid_out(shown) for shown in one["tables"] if shown["rows"]],
     }
 
 
-def _table(shown: Mapping[str, Any]) -> dict[str, Any]:
+def laid_out(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table of the schema as the page shows it."""
     right = [any(_is_number(row[at]) for row in shown["rows"]) for at in range(len(shown["heads"]))]
     rows = [["-" if value is None else number(value) for value in row] for row in shown["rows"]]
     heads = [line(head) for head in shown["heads"]]

@@ -56,7 +56,7 @@ def test_what_it_cannot_draw_it_refuses(
     written(tmp_path / "bench", static((1, 20)))
 
     assert write_plots([tmp_path], tmp_path / "plots") == ExitStatus.MISUSE
-    assert "no bench.jsonl in" in capsys.readouterr().err
+    assert "no bench.jsonl or ab.jsonl in" in capsys.readouterr().err
     assert write_plots([tmp_path / "bench"], tmp_path / "file") == ExitStatus.MISUSE
     assert "this is a file; name a folder" in capsys.readouterr().err
     monkeypatch.setattr(pictures, "find_spec", lambda _: True)

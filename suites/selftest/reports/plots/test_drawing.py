@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 import xml.etree.ElementTree as ET
@@ -12,8 +13,9 @@ import pytest
 
 from batchproof.reports.plots import files
 from batchproof.reports.plots.catalogue import charts
+from batchproof.reports.plots.chart import Point, Series, Span
 from batchproof.reports.plots.colours import DARK, DASHES, LIGHT, MARKS, ROLE_OF
-from batchproof.reports.plots.drawing import Undrawable, to_png, to_svg
+from batchproof.reports.plots.drawing import Undrawable, _line_of, to_png, to_svg
 from batchproof.suites.selftest.reports.plots.benches import HOSTILE, keep, overload, row, static, sweep, written
 
 if TYPE_CHECKING:
@@ -122,6 +124,15 @@ def test_what_is_invalid_is_hatched(every: tuple[Chart, ...]) -> None:
 
         assert "<pattern" in text
         assert "INVALID" in text
+
+
+def test_no_line_leads_through_what_is_invalid() -> None:
+    """Nothing is known there."""
+    points = tuple(Point(x, 1.0, 0.5, 2.0) for x in (1.0, 2.0, 4.0))
+
+    x, y = _line_of(Series("s", "first", points), [Span(2.5, 3.5, "why")])
+    assert x == [1, 2, 4, 4]
+    assert [math.isnan(one) for one in y] == [False, False, True, False]
 
 
 @pytest.mark.usefixtures("drawable")

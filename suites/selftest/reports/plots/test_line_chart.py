@@ -24,7 +24,7 @@ def test_every_valid_run_has_a_dot_and_a_bar_and_no_other_has() -> None:
     assert found.invalid.count("z") == 1
     (start, width) = re.findall(r"M([\d.]+) 20.0h([\d.]+)", found.invalid)[0]
     assert float(start) < found.xs[1] < float(start) + float(width)
-    assert found.lines.count("M") == 1
+    assert found.lines.count("M") == 2
 
 
 def test_more_is_higher_up() -> None:
