@@ -190,6 +190,7 @@ def test_a_night_is_kept_and_searched(tmp_path: Path) -> None:
         said.append(done.stdout)
         assert done.returncode == 0, done.stdout
 
+    assert "virtual" in (folder / "history.html").read_text(encoding="utf-8")
     assert "no series has 8 valid runs" in said[6]
     assert "0 change points in" in said[7]
     assert "added: run 8, bench of virtual" in said[7]
