@@ -25,6 +25,7 @@ CELL_INCHES = (0.92, 0.62)
 DPI = 160
 HEADROOM = 1.18  # above the largest figure, for the labels of lines
 HATCH = "////"
+FEW_DECADES = 8  # a logarithmic axis that spans less has the ticks of a linear one, or it would have one or two
 RC = {
     "svg.fonttype": "none",  # text stays text: it can be searched, copied, and read aloud
     "svg.hashsalt": "batchproof",  # the same chart gives the same file
@@ -208,6 +209,8 @@ def _axis(axes: Axes, which: str, axis: Axis) -> None:
 
 def _limits(axes: Axes, panel: Panel) -> None:
     """Leave room above for labels, begin at 0 where asked to, and never cut an INVALID part or a limit off."""
+    from matplotlib.ticker import MaxNLocator
+
     for one in panel.lines:
         if one.axis == "y":
             axes.update_datalim([(axes.dataLim.x0, one.at)], updatex=False)
@@ -216,6 +219,8 @@ def _limits(axes: Axes, panel: Panel) -> None:
     axes.autoscale_view()
     low, high = axes.get_ylim()
     if panel.y.log:
+        if 0 < high < FEW_DECADES * low:
+            axes.yaxis.set_major_locator(MaxNLocator(5))
         axes.set_ylim(low, high * (high / low) ** (HEADROOM - 1) if low > 0 else high)
     else:
         low = 0.0 if panel.y.zero else low
@@ -244,7 +249,7 @@ def _line(axes: Axes, one: Line) -> None:
             color=colour,
             fontsize=8.5,
             bbox=box,
-            zorder=4,
+            zorder=2.7,
         )
         return
     axes.axvline(one.at, zorder=2.5, **look)
@@ -261,7 +266,7 @@ def _line(axes: Axes, one: Line) -> None:
         color=colour,
         fontsize=8.5,
         bbox=box,
-        zorder=4,
+        zorder=2.7,
     )
 
 
@@ -278,7 +283,9 @@ def _merged(spans: Sequence[Span]) -> list[Span]:
 
 def _hatched(axes: Axes, span: Span) -> None:
     axes.axvspan(span.low, span.high, facecolor="none", edgecolor=LIGHT["invalid"], hatch=HATCH, linewidth=0, zorder=1)
-    middle = (span.low * span.high) ** 0.5 if axes.get_xscale() == "log" else (span.low + span.high) / 2
+    start, end = axes.get_xlim()
+    low, high = max(span.low, start), min(span.high, end)  # the part of it that is seen
+    middle = (low * high) ** 0.5 if axes.get_xscale() == "log" else (low + high) / 2
     axes.annotate(
         "INVALID",
         (middle, 0.5),

@@ -10,6 +10,8 @@ from batchproof.reports.plots import samples
 from batchproof.reports.plots.chart import ROLES, Axis, Chart, Line, Panel, Point, Role, Series, Span, around, short, unit_of
 from batchproof.stats.arrays import NEVER
 
+WIDEST = 0.3  # of an INVALID part, on either side of its load
+
 
 def charts(measurement: Mapping[str, Any], folder: Path) -> Iterator[Chart]:
     """Yield the chart of the measurement `overload`."""
@@ -53,6 +55,7 @@ def charts(measurement: Mapping[str, Any], folder: Path) -> Iterator[Chart]:
 def _span(row: Mapping[str, Any], loads: Sequence[float], limits: Sequence[str]) -> Span:
     """Return the stripe of one limit at one load, so that the other limits stay visible there."""
     low, high = around(loads, row["load"])
+    low, high = max(low, row["load"] - WIDEST), min(high, row["load"] + WIDEST)
     width, at = (high - low) / len(limits), limits.index(str(row["limit"]))
     return Span(low + at * width, low + (at + 1) * width, f"{row['limit']}: {row['reasons'][0] if row['reasons'] else ''}")
 
