@@ -166,6 +166,26 @@ def spread(
     raise typer.Exit(status)
 
 
+@lab.command("history-speed", epilog=STATUSES)
+def history_speed(
+    store: Annotated[str, typer.Option(help="A history that is not there yet, as for `history`.")],
+    runs: Annotated[int, typer.Option(min=10, max=10_000_000, help="How many runs it gets.")] = 100_000,
+    figures: Annotated[int, typer.Option(min=1, max=1000, help="How many figures each of them has.")] = 50,
+) -> None:
+    """Make a large history, and measure how long its queries take."""
+    from batchproof.reports.history import HistoryError, HistoryUnavailable
+
+    with _one_message():
+        try:
+            from batchproof.reports.history.speed import print_table
+
+            print_table(store, runs, figures)
+        except HistoryUnavailable as why:
+            _refuse(str(why), ExitStatus.UNAVAILABLE)
+        except HistoryError as why:
+            _refuse(str(why), ExitStatus.MISUSE)
+
+
 @lab.command("simulator-speed", epilog=STATUSES)
 def simulator_speed(
     requests: Annotated[int, typer.Option(min=1, max=10_000_000, help="Requests in each simulation.")] = 200_000,

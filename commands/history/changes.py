@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from batchproof.commands.history.git import Repository
 from batchproof.commands.history.options import ends
-from batchproof.commands.history.suspects import Suspects, differences, suspects
+from batchproof.commands.history.suspects import HOST, OF_THE_HOST, Suspects, differences, suspects
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.reports.history import HistoryError
 from batchproof.reports.wording import count, line, number
@@ -49,13 +49,13 @@ def print_changes(store: str, asked: Asked, *, as_json: bool) -> ExitStatus:
     except OtavaMissing as missing:
         raise HistoryError(str(missing)) from None
     for one, software in found:
-        blamed = suspects(repository, one.before, one.after, software)
+        blamed = HOST if _of_host(one) else suspects(repository, one.before, one.after, software)
         print(json.dumps(_facts(one, blamed)) if as_json else "\n".join(_shown(one, blamed)))
     if not as_json:
         _print_end(len(found), looked, short, mixed)
     if not looked:
         return refuse(f"no series has {LEAST} valid runs, which a change point needs", ExitStatus.NOTHING)
-    bad = [one for one, _ in found if one.word == SLOWER and one.newest <= asked.within]
+    bad = [one for one, _ in found if not _of_host(one) and one.word == SLOWER and one.newest <= asked.within]
     return ExitStatus.FAILED if bad else ExitStatus.FINE
 
 
@@ -83,6 +83,11 @@ def _search(
             beside = {entry.id: entry.run.about for entry in entries(history, ids=(one.before.run, one.after.run))}
             found.append((one, differences(beside[one.before.run], beside[one.after.run])))
     return found, looked, short, branches if len(branches) > 1 else set()
+
+
+def _of_host(one: Changed) -> bool:
+    """Whether a figure is the host's own: a commit does not change it, and it fails nothing."""
+    return one.series.figure.startswith(OF_THE_HOST)
 
 
 def _in_order(repository: Repository, points: Sequence[Point]) -> list[Point]:

@@ -9,6 +9,7 @@ from batchproof.commands.history.git import Repository
 from batchproof.reports.history.queries import Point
 from batchproof.reports.wording import count, line
 
+OF_THE_HOST = "host."  # figures of the host itself, measured beside a bench
 SOFTWARE = ("kernel", "python", "numpy", "torch", "OMP_NUM_THREADS", "awake")
 SHOWN = 5  # commits by name
 
@@ -23,6 +24,9 @@ class Suspects:
     commits: tuple[str, ...] | None
     exact: bool
     says: tuple[str, ...]
+
+
+HOST = Suspects((), exact=False, says=("not a commit: the host itself became faster or slower, or was busier",))
 
 
 def suspects(repository: Repository, before: Point, after: Point, software: Sequence[str] = ()) -> Suspects:

@@ -68,6 +68,19 @@ def test_a_speed_up_is_no_failure_and_may_be_one_of_several_commits(
     assert found["says"].startswith("somewhere in these 4 commits")
 
 
+def test_the_host_itself_is_no_commits_fault(checkout: Checkout, capfd: pytest.CaptureFixture[str]) -> None:
+    """What is measured of the host beside a bench is told, and fails nothing."""
+    figure = replace(FIGURE, id="host.compute_ns[when=after]", better="lower", low=None, high=None)
+    values = [100.0, 100.5] * 5 + [200.0, 201.0] * 4
+    runs = [run(at, figures=(replace(figure, value=value),)) for at, value in enumerate(values)]
+    with opened("reports/history.sqlite", create=True) as store:
+        list(add(store, runs))
+
+    status, out, _ = invoke(capfd, "history", "changes", "--repo", checkout.folder, "--fail-if-slower", 99)
+
+    assert (status, out.splitlines()[4]) == (0, "  not a commit: the host itself became faster or slower, or was busier")
+
+
 def test_hosts_are_separate(checkout: Checkout, capfd: pytest.CaptureFixture[str]) -> None:
     """A slower machine that takes its turn with a faster one is no change of either."""
     keep(checkout, [100.0, 100.5] * 8)
