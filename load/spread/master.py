@@ -80,11 +80,11 @@ def main() -> None:
         except (Exception, SystemExit) as error:
             why = str(error).removeprefix("Socket bind failure: ").partition(" (addr=")[0]
             lines.send({"is": "unbound", "why": why})
-            os._exit(0)
+            os._exit(os.EX_OK)
         lines.send({"is": "bound", "port": runner.server.port})
         Master(runner, lines).serve()
         gevent.sleep(LAST_WORDS_S)
-    os._exit(0)
+    os._exit(os.EX_OK)
 
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ def end(why: str, how: str) -> NoReturn:
     """Say how it ends, and end whatever the greenlets do."""
     sys.stdout.write(json.dumps({"why": why, "how": how}) + "\n")
     sys.stdout.flush()
-    os._exit(0)
+    os._exit(os.EX_OK)
 
 
 def main() -> None:
