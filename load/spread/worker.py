@@ -158,7 +158,7 @@ def main() -> None:
     end("the master has ended", FINE)
 
 
-@events.init.add_listener  # type: ignore[untyped-decorator]
+@events.init.add_listener
 def _in_locusts_own_process(environment: Any, **_: Any) -> None:
     if isinstance(environment.runner, WorkerRunner):
         Worker(environment.runner, os.environ.get(NAME) or platform.node())
