@@ -72,7 +72,7 @@ def _chosen(history: Store, asked: Asked) -> tuple[list[Series], list[str]]:
     from batchproof.reports.history.queries import all_series
 
     found = all_series(history, figure=asked.figure, target=asked.target, host=asked.host, count=False)
-    found.sort(key=lambda one: (one.target, one.form, one.host, one.figure))
+    found.sort(key=lambda one: (one.target, one.form, one.host, one.figure.startswith("host."), one.figure))
     if len(found) <= MOST:
         return found, []
     return found[:MOST], [

@@ -14,6 +14,7 @@ from batchproof.reports.plots.line_chart import drawn
 from batchproof.reports.plots.tracks import Place, Track
 from batchproof.reports.wording import count, line
 from batchproof.stats.change import FASTER, SLOWER
+from batchproof.stats.change_points import LEAST
 
 if TYPE_CHECKING:
     from batchproof.reports.history.changes import Changed
@@ -70,8 +71,11 @@ def _sentence(tracks: Sequence[Track]) -> tuple[str, str]:
     slower = sum(track.changes[-1].word == SLOWER for track in changed)
     if not tracks:
         return "NO FIGURES: no run in this history has what was asked for", "warn"
+    enough = sum(sum(place.runs for place in track.places if place.valid) >= LEAST for track in tracks)
+    if not enough:
+        return f"TOO FEW RUNS: no series has {LEAST} valid runs, which a change point needs", "warn"
     if not changed:
-        return f"NO CHANGES: no change point in {len(tracks)} series", ""
+        return f"NO CHANGES: no change point in the {enough} of {len(tracks)} series that have {LEAST} valid runs", ""
     faster = len(changed) - slower
     told = f"CHANGED: {len(changed)} of {len(tracks)} series; the latest change made {slower} SLOWER and {faster} FASTER"
     return told, "fail" if slower else "pass"

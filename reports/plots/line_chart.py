@@ -82,7 +82,7 @@ def drawn(track: Track, scale: float = 1.0) -> Drawn:
         "".join(f"M{x} {y(place.value)}h0" for x, place in known),
         "".join(bars),
         "".join(lost),
-        tuple((y(value), short(value / scale)) for value in middles),
+        tuple((y(value), short(value / scale)) for value in middles) if known else (),
         tuple(_marks(track, xs, wide)),
         xs,
     )

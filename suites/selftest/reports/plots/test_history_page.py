@@ -59,9 +59,10 @@ def test_the_page_says_what_changed() -> None:
 
 
 def test_nothing_is_said_about_nothing() -> None:
-    """An empty history, and one in which nothing changed."""
+    """An empty history, one in which nothing changed, and one with too few runs to tell."""
     assert "NO FIGURES" in to_html([], Shown("h", [], 0))
-    assert "NO CHANGES: no change point in 2 series" in to_html(tracks()[1:], shown())
+    assert "NO CHANGES: no change point in the 1 of 2 series that have 8 valid runs" in to_html(tracks()[1:], shown())
+    assert "TOO FEW RUNS: no series has 8 valid runs" in to_html(tracks()[2:], shown())
 
 
 def test_names_from_outside_are_text() -> None:

@@ -58,7 +58,7 @@ def test_nothing_is_too_little_to_draw(values: list[float | None]) -> None:
 
     assert len(found.xs) == len(values)
     assert all(LEFT <= x <= WIDTH - RIGHT for x in found.xs)
-    assert len(found.ticks) == 3
+    assert len(found.ticks) == (3 if any(value is not None for value in values) else 0)
 
 
 def test_a_change_stands_before_its_first_run_with_its_direction() -> None:
