@@ -26,7 +26,10 @@ STATUSES = {
 
 
 def load_worker(
-    master: str, name: str = "", patience_s: float = PATIENCE_S, say: Callable[[str], None] = print
+    master: str,
+    name: str = "",
+    patience_s: float = PATIENCE_S,
+    say: Callable[[str], None] = lambda text: print(text, flush=True),
 ) -> ExitStatus:
     """Serve one crew; return the exit status. name: what its master calls it; "": this machine's name."""
     try:

@@ -69,9 +69,9 @@ def longer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Bench, "seconds", lambda _, _full, quick: 2.5 * quick)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One browser without a window for all tests of a worker."""
+    """One browser without a window for the tests of a module: while it is there, this thread has a running event loop."""
     with chromium() as started:
         yield started
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+# The checkout: where pytest runs, also if the package itself is installed elsewhere.
+ROOT = Path.cwd() if (Path.cwd() / "action.yml").is_file() else Path(__file__).parents[2]
 AUTHOR = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in (("NAME", "t"), ("EMAIL", "t@t"))}
 
 

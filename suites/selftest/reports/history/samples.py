@@ -6,10 +6,13 @@ from typing import Any
 
 from batchproof.reports.figures import Figure
 from batchproof.reports.history import Commit, Host, Run
+from batchproof.reports.history.store import opened
+from batchproof.reports.history.writing import add
 
 HOST = Host({"machine": "x86_64", "cpus": 2, "kernel": "6.1"})
 OTHER = Host({"machine": "aarch64", "cpus": 8})
 START = 1_700_000_000
+EACH = 25  # runs of a writer
 
 
 def sha(number: int) -> str:
@@ -26,3 +29,10 @@ def run(number: int = 0, value: float = 100.0, **more: Any) -> Run:
              "form": "bench quick", "host": HOST, "figures": figures, "commit": Commit(sha(number), at, branch="main"),
              "about": {"command": "batchproof bench"}}  # fmt: skip
     return Run(**{**given, **more})
+
+
+def write(where: str, first: int) -> None:
+    """Add runs to a history, and one more again and again. A process of its own does this, and imports it by its name."""
+    with opened(where, create=True) as store:
+        for number in range(first, first + EACH):
+            list(add(store, [run(number, target=f"t{number % 3}"), run(10_000)]))

@@ -16,9 +16,9 @@ from batchproof.reports.figures import Figure
 from batchproof.reports.history.queries import all_series, counted, entries, numbers, points_of
 from batchproof.reports.history.store import opened
 from batchproof.reports.history.writing import add, prune
-from batchproof.suites.selftest.reports.history.samples import OTHER, run
+from batchproof.suites.selftest.reports.history.samples import EACH, OTHER, run, write
 
-WRITERS, EACH = 4, 25
+WRITERS = 4
 
 
 def test_a_run_comes_back_as_it_was(where: str) -> None:
@@ -77,16 +77,10 @@ def test_prune_takes_all_of_a_run(where: str) -> None:
     assert series == [(1, run(1).host.fingerprint)] * 2
 
 
-def _write(where: str, first: int) -> None:
-    with opened(where, create=True) as store:
-        for number in range(first, first + EACH):
-            list(add(store, [run(number, target=f"t{number % 3}"), run(10_000)]))
-
-
 def test_concurrent_writers_lose_nothing(where: str) -> None:
     """Several processes make the history together, and add runs of their own and one that all of them add."""
     context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=_write, args=(where, 1000 * number)) for number in range(WRITERS)]
+    writers = [context.Process(target=write, args=(where, 1000 * number)) for number in range(WRITERS)]
     for one in writers:
         one.start()
     for one in writers:

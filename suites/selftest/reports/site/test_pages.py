@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from markupsafe import Markup
@@ -13,11 +13,8 @@ from markupsafe import Markup
 from batchproof.reports import Report
 from batchproof.reports.site.entries import entries
 from batchproof.reports.site.pages import files
-from batchproof.suites.selftest.browser import Browse, chromium
+from batchproof.suites.selftest.browser import Browse
 from batchproof.suites.selftest.report_lines import ATTEMPTS, DELAY, HOSTILE, RESULTS, TARGET, footer, header, result
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PASSING = [result(line["rule"], title=line["title"], level=line["level"]) for line in RESULTS]
 
@@ -37,16 +34,6 @@ def site(folder: Path, reports: list[Report], **more: Any) -> Path:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
     return folder / "index.html"
-
-
-@pytest.fixture
-def browse() -> Iterator[Browse]:
-    """Open pages in Chromium; at the end nothing may have complained or asked a network."""
-    with chromium() as browser:
-        one = Browse(browser)
-        yield one
-        one.close()
-        assert (one.complaints, one.network) == ([], [])
 
 
 def test_the_files_are_listed_and_every_link_leads_to_one(tmp_path: Path) -> None:
