@@ -177,6 +177,7 @@ def test_pointing_says_the_exact_times_and_moves_nothing(file: Path, browse: Bro
     """The words stand below the picture, where there was room for them."""
     page = browse(file, anchor=f"#{DELAY}")
     high = "document.documentElement.scrollHeight"
+    page.evaluate("new Promise(resolve => requestIdleCallback(resolve))")  # what opens at first has been laid out
     before = page.evaluate(high)
 
     page.hover(f"#{DELAY} .lane >> nth=2")
