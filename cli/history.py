@@ -103,17 +103,18 @@ def changes(
     host: OfHost = "",
     last: Annotated[int, typer.Option(min=1, help="How many runs of each series, the newest.")] = 500,
     min_change: Annotated[float, typer.Option(min=0, max=10, help="Leave out what changed by a smaller share.")] = 0.02,
-    fail_if_slower: Annotated[
+    fail_within: Annotated[
         int, typer.Option(min=0, help="Exit with status 1 if a figure became worse within so many of its last runs.")
     ] = 0,
     repo: Repo = Path(),
     as_json: AsJson = False,
 ) -> None:
     """Show where figures changed, by how much, and which commits may have done it."""
-    from batchproof.commands.history.changes import Asked, print_changes
+    from batchproof.commands.history.changes import print_changes
+    from batchproof.commands.history.options import Asked
 
-    asked = Asked(figure, target, branch, host, last, min_change, fail_if_slower, repo)
-    end(print_changes(store, asked, as_json=as_json))
+    asked = Asked(figure, target, branch, host, last, min_change, repo)
+    end(print_changes(store, asked, within=fail_within, as_json=as_json))
 
 
 @history.command(epilog=STATUSES)
@@ -129,7 +130,8 @@ def page(
     repo: Repo = Path(),
 ) -> None:
     """Write a page with every figure over its runs, its change points marked."""
-    from batchproof.commands.history.page import Asked, write_page
+    from batchproof.commands.history.options import Asked
+    from batchproof.commands.history.page import write_page
 
     end(write_page(store, Asked(figure, target, branch, host, last, min_change, repo), out))
 

@@ -20,7 +20,7 @@ HEAD = """\
 A figure is a number that Batchproof has measured, with an id that stays: comparison, history and pages work on figures.
 
 - In the brackets of an id are the conditions that tell its siblings apart: `open.p99_ns[work=accelerator,load=0.6,size=16,delay=2ms]`. `work` is the model under load, `load` a share of the capacity, `size` the max_batch_size, `rows` the rows of a batch, and `delay` the queue delay.
-- `low` and `high` bound the true value, each with 99 % confidence; `null` means that there is no bound. They come from the run alone: how a figure varies from run to run is in no single run, and [tracking.md](tracking.md#one-run-knows-little) says how much that is.
+- `low` and `high` bound the true value, each with 99 % confidence; `null` means that there is no bound. They describe one run. How much a figure varies from run to run, no single run can show: see [tracking.md](tracking.md#one-run-knows-little).
 - `n` is the number of independent observations. `valid: false` says that it is not a result: the run was INVALID, or the batcher gave wrong answers meanwhile. Such a figure is never compared.
 - A ratio has the unit `1`.
 

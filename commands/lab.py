@@ -111,6 +111,22 @@ def peers(
     raise typer.Exit(ExitStatus.FINE if valid else ExitStatus.INCONCLUSIVE)
 
 
+@lab.command("acceptor-speed", epilog=STATUSES)
+def acceptor_speed() -> None:
+    """Measure how many requests the acceptor judges in a second."""
+    from batchproof.commands.acceptor_speed import print_table
+
+    raise typer.Exit(ExitStatus.FINE if print_table() else ExitStatus.FAILED)
+
+
+@lab.command("adapter-lines", epilog=STATUSES)
+def adapter_lines() -> None:
+    """Count the lines of code of the adapters that come with Batchproof."""
+    from batchproof.commands.adapter.lines import print_rows
+
+    print_rows()
+
+
 @lab.command("reference-speed", epilog=STATUSES)
 def reference_speed(
     quick: Annotated[bool, typer.Option("--quick", help="15 s instead of 90 s.")] = False, as_json: AsJson = False

@@ -29,7 +29,7 @@ class Block:
     """One block. seconds: how long it took. failed: requests without an answer. stalled: the share of the time.
 
     values: its figures by name: rows_per_s and typical_rows_per_s of a closed loop; p50_ns, p99_ns and mean_ns of an open
-    one. why: why they are no result; "" if they are one. judged: how many requests the acceptor looked at. wrong, shown: the
+    one. why: what makes them invalid, or "". judged: how many requests the acceptor looked at. wrong, shown: the
     first mistake, or "".
     """
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from batchproof.commands.history.git import Repository
-from batchproof.commands.history.options import ends
+from batchproof.commands.history.options import Asked, ends
 from batchproof.commands.history.suspects import HOST, OF_THE_HOST, Suspects, differences, suspects
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.reports.history import HistoryError
@@ -23,23 +21,9 @@ if TYPE_CHECKING:
     from batchproof.reports.history.store import Store
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What is looked at. last: runs of each series. least_change: a share. within: a SLOWER so few runs ago is a failure."""
-
-    figure: str = ""
-    target: str = ""
-    branch: str = ""
-    host: str = ""
-    last: int = 500
-    least_change: float = 0.02
-    within: int = 0
-    repo: Path = Path()
-
-
 @ends
-def print_changes(store: str, asked: Asked, *, as_json: bool) -> ExitStatus:
-    """Print every change point of every series that was asked for."""
+def print_changes(store: str, asked: Asked, *, within: int, as_json: bool) -> ExitStatus:
+    """Print every change point of every series that was asked for. within: a SLOWER so few runs ago is a failure."""
     from batchproof.reports.history.store import opened
 
     repository = Repository(asked.repo)
@@ -55,7 +39,7 @@ def print_changes(store: str, asked: Asked, *, as_json: bool) -> ExitStatus:
         _print_end(len(found), looked, short, mixed)
     if not looked:
         return refuse(f"no series has {LEAST} valid runs, which a change point needs", ExitStatus.NOTHING)
-    bad = [one for one, _ in found if not _of_host(one) and one.word == SLOWER and one.newest <= asked.within]
+    bad = [one for one, _ in found if not _of_host(one) and one.word == SLOWER and one.newest <= within]
     return ExitStatus.FAILED if bad else ExitStatus.FINE
 
 

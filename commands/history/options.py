@@ -39,6 +39,22 @@ class Measured:
         return replace(found, branch=self.branch or found.branch, dirty=self.dirty or found.dirty) if found else None
 
 
+@dataclass(frozen=True)
+class Asked:
+    """Which series are looked at. figure: an id, or a pattern with `*`. last: runs of each, the newest; 0: all.
+
+    least_change: a share; smaller changes are left out. repo: the checkout that knows the commits.
+    """
+
+    figure: str = ""
+    target: str = ""
+    branch: str = ""
+    host: str = ""
+    last: int = 200
+    least_change: float = 0.02
+    repo: Path = Path()
+
+
 def with_commit(run: Run, commit: Commit | None, *, named: bool) -> Run:
     """Return the run with the commit that it measured. HistoryError if it began before that commit was made."""
     if run.commit is None and commit is not None and not named and run.when < commit.at:

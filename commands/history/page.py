@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from batchproof.commands.history.git import Repository
-from batchproof.commands.history.options import ends
+from batchproof.commands.history.options import Asked, ends
 from batchproof.commands.history.suspects import suspects
 from batchproof.exit_status import ExitStatus
 from batchproof.reports.history import HistoryUnavailable, parse
@@ -24,19 +23,6 @@ if TYPE_CHECKING:
 
 MOST = 300  # series on one page
 SEARCHED = 2000  # runs of a series in which change points are looked for, the newest
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the page shows. figure: an id, or a pattern with `*`. last: runs of each series, the newest; 0: all."""
-
-    figure: str = ""
-    target: str = ""
-    branch: str = ""
-    host: str = ""
-    last: int = 200
-    least_change: float = 0.02
-    repo: Path = Path()
 
 
 @ends

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from batchproof.commands.diff import divergence
 from batchproof.commands.hunt.ground import Ground
-from batchproof.commands.hunt.judges import ACCEPTOR, BROKEN, COMPARISON, DIED, LAWS, Trouble, judge
+from batchproof.commands.hunt.judges import ACCEPTOR, BROKEN, COMPARISON, DIED, LAWS, OF_ANY_TRAFFIC, Trouble, judge
 from batchproof.commands.hunt.rounds import Driven
 from batchproof.fixtures.driving.campaign import Campaign, smaller
 from batchproof.fixtures.driving.case import Case, run_case
@@ -94,7 +94,7 @@ def _rule(trouble: Trouble, timeline: Timeline | None) -> str:
         return ""
     same = [rule for rule, kind in LAWS.items() if kind == trouble.kind]
     for rule in dict.fromkeys((trouble.rule, ACCEPTOR, *same)):
-        if rule and judged(rule, timeline).verdict is Verdict.FAIL:
+        if rule in OF_ANY_TRAFFIC and judged(rule, timeline).verdict is Verdict.FAIL:
             return rule
     return ""
 

@@ -27,6 +27,7 @@ LAWS = {  # the laws that are judged besides, and the kind of decision that each
 }
 IN_ROWS = "DB-LAW-002"  # counts rows, which may be other than what a batch is limited in
 CLOSES, REFUSES = "DB-LIVE-004", "DB-TIMEOUT-005"
+OF_ANY_TRAFFIC = frozenset({ACCEPTOR, IDLE, IDLE_WITH_POLICY, CLOSES, *LAWS})  # others ask for a script of their own
 COMPARISON, BROKEN, DIED = "comparison", "broken", "died"
 MEANINGS = {
     **KINDS,

@@ -50,7 +50,7 @@ def carry(pairs: dict[int, int], delay_ns: int, until: int) -> None:
 
 def take(file: int, queue: Held, delay_ns: int) -> None:
     """Take all packets that have arrived, and note when each is through."""
-    with contextlib.suppress(OSError):  # there are no more, or the interface is down
+    with contextlib.suppress(OSError):  # all have been read, or the interface is down
         while True:
             packet = os.read(file, LONGEST)
             queue.append((time.monotonic_ns() + delay_ns, packet))

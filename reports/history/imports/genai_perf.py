@@ -11,7 +11,6 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +23,8 @@ from batchproof.reports.history.imports.source import (
     as_list,
     as_mapping,
     as_number,
+    as_seconds,
 )
-from batchproof.reports.history.run import seconds_of
 
 NAME = "GenAI-Perf or AIPerf"
 SCHEMA = 1  # the major version that is known
@@ -78,9 +77,7 @@ def _found(aiperf: bool, version: str, metrics: Iterator[Metric], data: Mapping[
             elif rate is not None and key == "avg":
                 figures.add(f"{one.name}_per_s", one.values.get(key), f"{rate[1] or one.name.partition('_')[0]}/s",
                             "higher", where, valid=valid)  # fmt: skip
-    when = None
-    with suppress(ValueError, TypeError, AttributeError, OverflowError):
-        when = seconds_of(data["start_time"]) if data.get("start_time") else None
+    when = as_seconds(data.get("start_time"))
     tool = "AIPerf" if aiperf else "GenAI-Perf"
     return Found(f"{tool} {version}".strip(), tool, figures.all(), when, target=_model(as_mapping(data.get("input_config"))))
 

@@ -6,7 +6,6 @@ https://github.com/google/benchmark/blob/main/docs/user_guide.md#output-formats
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import PurePath
 from statistics import median
 from typing import Any
@@ -20,8 +19,8 @@ from batchproof.reports.history.imports.source import (
     as_list,
     as_mapping,
     as_number,
+    as_seconds,
 )
-from batchproof.reports.history.run import seconds_of
 
 NAME = "Google Benchmark"
 SCHEMA = 1
@@ -40,9 +39,7 @@ def read(source: Source) -> list[Found]:
     figures = Figures("google_benchmark")
     for test, entries in _by_name(as_list(source.data["benchmarks"])).items():
         _add(figures, test, entries)
-    when = None
-    with suppress(ValueError, TypeError, AttributeError, OverflowError):
-        when = seconds_of(context["date"]) if "date" in context else None
+    when = as_seconds(context.get("date"))
     program = PurePath(str(context.get("executable") or "")).name
     cpus = context.get("num_cpus")
     host = {"cpus": cpus} if isinstance(cpus, int) else {}

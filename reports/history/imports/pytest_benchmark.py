@@ -6,10 +6,9 @@ https://pytest-benchmark.readthedocs.io/en/latest/usage.html
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from typing import Any
 
-from batchproof.reports.history.imports.source import Figures, Found, Source, as_list, as_mapping
+from batchproof.reports.history.imports.source import Figures, Found, Source, as_list, as_mapping, as_seconds
 from batchproof.reports.history.run import Commit, HistoryError, seconds_of
 
 NAME = "pytest-benchmark"
@@ -29,9 +28,7 @@ def read(source: Source) -> list[Found]:
         for word in STATISTICS:
             figures.add(f"{word}_ns", stats.get(word), "ns", "lower", {"test": test}, times=1e9, n=stats.get("rounds"))
     about = as_mapping(data.get("commit_info"))
-    when = None
-    with suppress(ValueError, TypeError, AttributeError, OverflowError):
-        when = seconds_of(data["datetime"]) if "datetime" in data else None
+    when = as_seconds(data.get("datetime"))
     origin = f"{NAME} {data.get('version', '')}".strip()
     project = about.get("project")
     target = project if isinstance(project, str) else ""

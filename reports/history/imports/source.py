@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from batchproof.reports.figures import LONGEST, Better, Figure, figure_id
-from batchproof.reports.history.run import LARGEST, Commit, HistoryError
+from batchproof.reports.history.run import LARGEST, Commit, HistoryError, seconds_of
 
 MOST = 64 << 20  # bytes of a file; it is read as a whole
 NS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "sec": 1e9}  # of a unit of time
@@ -147,6 +147,14 @@ def as_number(value: object) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
+
+
+def as_seconds(value: object) -> int | None:
+    """Return the seconds of a date or time in a text; None if it is none."""
+    try:
+        return seconds_of(value) if isinstance(value, str) and value else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def as_mapping(value: object) -> Mapping[str, Any]:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from batchproof.commands.adapter.lines import adapter_lines
 from batchproof.commands.new.adapter import KINDS, new_adapter, print_new_adapter
 from batchproof.exit_status import COMMANDS, ExitStatus
-from batchproof.suites.selftest.adapter_lines import adapter_lines
 from batchproof.suites.selftest.command_line import invoke, one_message
 
 SOURCE = Path(str(files("batchproof.commands.new") / "skeleton"))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from batchproof import targets
-from batchproof.suites.selftest.adapter_lines import adapter_lines
+from batchproof.commands.adapter.lines import adapter_lines
 from batchproof.targets.kit import Interpreter
 from batchproof.targets.protocol import Request, Target
 from batchproof.targets.witness.probe import INFO, Payload, read_log

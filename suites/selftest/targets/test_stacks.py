@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from batchproof import targets
+from batchproof.commands.adapter.lines import adapter_lines
 from batchproof.reference_batcher import BatcherConfig
-from batchproof.suites.selftest.adapter_lines import adapter_lines
 from batchproof.targets.claims import problems
 from batchproof.targets.protocol import Misuse, Refused, TargetError, Unsupported
 from batchproof.targets.stacks import bentoml, kserve, mlserver, ray

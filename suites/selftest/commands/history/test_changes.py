@@ -50,7 +50,7 @@ def test_a_slow_down_is_found_with_its_commit(checkout: Checkout, capfd: pytest.
         "",
         "1 change point in 1 series",
     ]
-    gate = [invoke(capfd, "history", "changes", *here, "--fail-if-slower", last)[0] for last in (5, 6)]
+    gate = [invoke(capfd, "history", "changes", *here, "--fail-within", last)[0] for last in (5, 6)]
     assert gate == [0, 1]
     assert invoke(capfd, "history", "changes", *here, "--min-change", "0.1")[1] == "0 change points in 1 series\n"
 
@@ -61,7 +61,7 @@ def test_a_speed_up_is_no_failure_and_may_be_one_of_several_commits(
     """Three commits before the first fast one were not measured."""
     keep(checkout, [100.0, 100.5] * 5 + [0, 0, 0] + [120.0, 121.0] * 4)
 
-    status, out, _ = invoke(capfd, "history", "changes", "--repo", checkout.folder, "--json", "--fail-if-slower", 99)
+    status, out, _ = invoke(capfd, "history", "changes", "--repo", checkout.folder, "--json", "--fail-within", 99)
     found = json.loads(out)
 
     assert (status, found["change"], found["exact"], found["commits"]) == (0, "FASTER", False, checkout.commits[10:14])
@@ -76,7 +76,7 @@ def test_the_host_itself_is_no_commits_fault(checkout: Checkout, capfd: pytest.C
     with opened("reports/history.sqlite", create=True) as store:
         list(add(store, runs))
 
-    status, out, _ = invoke(capfd, "history", "changes", "--repo", checkout.folder, "--fail-if-slower", 99)
+    status, out, _ = invoke(capfd, "history", "changes", "--repo", checkout.folder, "--fail-within", 99)
 
     assert (status, out.splitlines()[4]) == (0, "  not a commit: the host itself became faster or slower, or was busier")
 

@@ -10,7 +10,8 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the extra `history` (sqlalchemy) is not installed")
 
 from batchproof.commands.history import page
-from batchproof.commands.history.page import Asked, write_page
+from batchproof.commands.history.options import Asked
+from batchproof.commands.history.page import write_page
 from batchproof.exit_status import ExitStatus
 from batchproof.reports.figures import Figure
 from batchproof.reports.history.run import Commit, Host, Run

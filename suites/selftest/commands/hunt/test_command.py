@@ -73,6 +73,21 @@ def test_a_counterexample_is_small_and_comes_again(
     assert capfd.readouterr().out.splitlines()[-1].startswith("ms ")
 
 
+@pytest.mark.parametrize(
+    ("mutant", "says"),
+    [
+        ("close-forgets", "FOUND  reason: the configuration, the request and what was done to it explain each end"),
+        ("timeout-late", "FOUND  refusal: "),
+    ],
+)
+def test_a_promise_that_only_some_traffic_shows_is_kept(capfd: Capture, tmp_path: Path, mutant: str, says: str) -> None:
+    """A model that is closed forgets nobody, and a request that is late hears so while the instance is busy."""
+    status, out, err = hunted(capfd, tmp_path, "--first", target=f"mutant:{mutant}", campaigns=400)
+
+    assert (status, err) == (1, "")
+    assert out.startswith(says)
+
+
 @pytest.mark.parametrize("mutant", ["results-swapped", "size-by-one", "dies-of-failure", "fails-first-only"])
 def test_mutants_are_found(capfd: Capture, tmp_path: Path, mutant: str) -> None:
     """Within few campaigns."""

@@ -1,4 +1,4 @@
-"""Counts the lines of adapters: `python -m batchproof.suites.selftest.adapter_lines` prints docs/adapters.md's table."""
+"""`batchproof lab adapter-lines`: the lines of code of each adapter, as in the table of docs/adapters.md."""
 
 from __future__ import annotations
 
@@ -59,5 +59,6 @@ def row(stack: str, stem: str) -> str:
     return f"| {stack} | {links} | {' + '.join(str(adapter_lines(path)) for path in halves(stem))} |"
 
 
-if __name__ == "__main__":
+def print_rows() -> None:
+    """Print the row of each adapter."""
     print("\n".join(row(stack, stem) for stack, stem in STACKS.items()))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from batchproof.suites.selftest.adapter_lines import STACKS, adapter_lines, code_lines, row
+from batchproof.commands.adapter.lines import STACKS, adapter_lines, code_lines, row
 
-PAGE = Path(__file__).parents[2] / "docs" / "adapters.md"
+PAGE = Path(__file__).parents[4] / "docs" / "adapters.md"
 FEW = 5
 SOURCE = b'''"""Doc."""
 
@@ -38,7 +38,7 @@ def test_lines_are_counted(tmp_path: Path) -> None:
 @pytest.mark.skipif(not PAGE.is_file(), reason="no docs here: the documentation is not installed")
 @pytest.mark.parametrize("stack", STACKS)
 def test_the_page_has_the_lines_of_every_adapter(stack: str) -> None:
-    """To within a few lines; `python -m batchproof.suites.selftest.adapter_lines` prints the rows as they are now."""
+    """To within a few lines; `batchproof lab adapter-lines` prints the rows as they are now."""
     wanted = row(stack, STACKS[stack])
     head, _, counted = wanted.removesuffix(" |").rpartition("| ")
     (shown,) = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith(head)]
