@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 from batchproof.commands.adapter.answers import Burst, First, waited
@@ -242,6 +243,19 @@ def delayed(probe: Probe, delay_ns: int, *, usable: bool) -> Delayed:
     found = Delayed(delay_ns, tuple(_outside(lone)), silent, forming)
     if silent >= SILENT or not usable:
         return found
+    tried: list[int] = []
+    for _ in range(TRIES):
+        left, grew = _after_busy(probe, delay_ns)
+        if left is None:
+            break
+        tried.append(left)
+        if left < delay_ns // 2:  # more than that may be the host's doing, which does not come each time
+            break
+    return replace(found, after_busy_ns=min(tried, default=None), grew=grew)
+
+
+def _after_busy(probe: Probe, delay_ns: int) -> tuple[int | None, bool]:
+    """Keep a request behind a busy model for longer than the delay; return what it still waits, and if it has company."""
     with plugged(probe):
         old = probe.send("old")
         _queue(probe, old)
@@ -252,7 +266,7 @@ def delayed(probe: Probe, delay_ns: int, *, usable: bool) -> Delayed:
     probe.settled(old, new)
     model_ns, together = old.model_ns(), executions(probe, [old])
     left = None if model_ns is None or old.answered_ns is None else old.answered_ns - released_ns - model_ns
-    return Delayed(delay_ns, found.lone_ns, 0, forming, left, any(len(batch) > 1 for batch in together))
+    return left, any(len(batch) > 1 for batch in together)
 
 
 def instances(probe: Probe, *, usable: bool, claimed: bool) -> Instances:

@@ -32,10 +32,13 @@ def code_lines(source: bytes) -> set[int]:
         if tokenize.tok_name[token.type] not in LAYOUT:
             lines |= set(range(token.start[0], token.end[0] + 1))
     for node in ast.walk(ast.parse(source)):
-        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        if text or isinstance(node, ast.Import | ast.ImportFrom):
+        if isinstance(node, ast.Import | ast.ImportFrom) or (isinstance(node, ast.Expr) and _is_text(node.value)):
             lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return lines
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def adapter_lines(path: Path) -> int:

@@ -16,7 +16,11 @@ from batchproof.commands.adapter.ending import Cancelled, Closing, Expired, Fail
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding
 from batchproof.commands.adapter.parallel import Beside, Instances
+from batchproof.commands.adapter.probe import Probe
 from batchproof.commands.adapter.timing import Delayed, Waits
+from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.verbs import full
+from batchproof.targets.virtual import VirtualTarget
 
 FINE = Ended(answered=True)
 NEVER = Ended(answered=False)
@@ -263,3 +267,21 @@ def test_the_second_of_two_workers_may_get_only_the_sixth_request(
 
     assert (seen.sent, seen.together) == (sent, together)
     assert seen.instances == ((0, 1) if together else (0,))
+
+
+@pytest.mark.parametrize(
+    ("left_ms", "anchored"),
+    [((120, 2), "oldest-enqueue"), ((120, 110, 1), "oldest-enqueue"), ((152, 151, 150, 1), "first-dequeue")],
+)
+def test_what_a_host_adds_is_not_taken_for_a_delay(
+    monkeypatch: pytest.MonkeyPatch, left_ms: tuple[int, ...], anchored: str
+) -> None:
+    """A request that was late once behind a busy model is tried again; one that always waits for the delay does so."""
+    tries = iter(left_ms)
+    monkeypatch.setattr(experiments, "_after_busy", lambda _probe, _delay_ns: (next(tries) * MS, True))
+    probe = Probe(full(VirtualTarget()).deploy(BatcherConfig(max_queue_delay_ns=150 * MS)))
+
+    found = experiments.delayed(probe, 150 * MS, usable=True)
+
+    assert timing.anchor(found) == anchored
+    assert found.grew
