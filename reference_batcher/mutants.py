@@ -1,4 +1,4 @@
-"""Mutants: the reference batcher with one wrong line each, declared in `mutants.toml`.
+"""Mutants: the reference batcher with one wrong line each, declared in `mutants.toml` and, by family, `mutants_*.toml`.
 
 A mutant is the source of one of the modules in `STEMS` with one line replaced, compiled together with the other ones into
 modules of its own. The original is not changed. A mutant runs in the virtual-time shell.
@@ -12,16 +12,20 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from types import CodeType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
 CORE = ("request_queue", "lookahead", "core", "disciplines")  # a new discipline adds the modules of its core
 SHELL = ("execution", "cache", "ordering", "statistics", "service", "virtual", "modules")
 STEMS = (*CORE, *SHELL)
+FAMILIES = ("sequence", "custom", "deployment")  # of rules, in the catalogue's order
 
 
 class UnknownMutant(ValueError):
@@ -47,9 +51,21 @@ class Mutant:
 
 @cache
 def mutants() -> Mapping[str, Mutant]:
-    """Return every mutant by name, in the order of the file."""
-    text = files(__package__).joinpath("mutants.toml").read_text(encoding="utf-8")
-    return {name: _mutant(name, table) for name, table in tomllib.loads(text).items()}
+    """Return every mutant by name, in the order of the files; ValueError if two have the same name."""
+    found: dict[str, Mutant] = {}
+    for file in mutant_files():
+        for name, table in tomllib.loads(file.read_text(encoding="utf-8")).items():
+            if name in found:
+                raise ValueError(f"{file}: there is another mutant {name}")
+            found[name] = _mutant(name, table)
+    return found
+
+
+def mutant_files() -> tuple[Traversable, ...]:
+    """Return the files that declare mutants: those of the dynamic batcher, and those of the families that there are."""
+    here = files(__package__)
+    families = (here.joinpath(f"mutants_{family}.toml") for family in FAMILIES)
+    return (here.joinpath("mutants.toml"), *(file for file in families if file.is_file()))
 
 
 def _mutant(name: str, table: dict[str, Any]) -> Mutant:

@@ -15,7 +15,7 @@ from string import Template
 
 from batchproof import __version__
 from batchproof.exit_status import ExitStatus, refuse
-from batchproof.fixtures.judging.catalogue import Rule, rules
+from batchproof.fixtures.judging.catalogue import FAMILIES, Rule, rules
 from batchproof.fixtures.judging.checkers import AREAS, checkers
 
 CASES = "suites/selftest/fixtures/judging/cases_*.py"
@@ -102,9 +102,13 @@ def new_rule(area: str, root: Path) -> tuple[str, list[Written]]:
         "area": module.rpartition(".")[2],
     }
     here = root / "fixtures" / "judging" / "checkers" / Path(*module.split("."))
-    tests = root / "suites" / ("performance" if last.id.startswith("PERF-") else "conformance")
+    family = module.rpartition(".")[0]
+    tests = root / "suites" / (family or "conformance")
+    own = family in FAMILIES
+    catalogue = root / "suites" / (f"{family}/rules.toml" if own else "rules.toml")
+    mutants = root / "reference_batcher" / (f"mutants_{family}.toml" if own else "mutants.toml")
     plan: list[tuple[Path, Callable[[str], int], Template, tuple[str, ...], str]] = [
-        (root / "suites" / "rules.toml", lambda text: _after_table(text, last.id), ENTRY, (),
+        (catalogue, lambda text: _after_table(text, last.id), ENTRY, (),
          "the title, where the claim comes from, why anybody needs it, what to look at first"),
         (tests / f"test_{words['area']}.py", len, TEST, ("BatcherConfig", "Send"),
          "drive: what arrives when; the docstring is the title"),
@@ -112,7 +116,7 @@ def new_rule(area: str, root: Path) -> tuple[str, list[Written]]:
          "judge: a pure function of the evidence"),
         (_cases(root, last.area), lambda text: _after_case(text, last.area), CASE, (),
          "hand-written evidence: at least one case that holds and one that is broken"),
-        (root / "reference_batcher" / "mutants.toml", lambda text: _after_mutant(text, last.area), MUTANT, (),
+        (mutants, lambda text: _after_mutant(text, last.area), MUTANT, (),
          "a mutant: one wrong line of the reference batcher that this rule notices, and all rules that notice it"),
     ]  # fmt: skip
     return id_, [
@@ -123,7 +127,7 @@ def new_rule(area: str, root: Path) -> tuple[str, list[Written]]:
 def _last_rule(area: str) -> Rule:
     """Return the last rule of an area, which may be written with or without its prefix."""
     names = list(dict.fromkeys(rule.area for rule in rules().values()))
-    meant = (f"{family}{area.upper()}" for family in ("", "DB-", "PERF-", "CFG-"))
+    meant = (f"{family}{area.upper()}" for family in ("", "DB-", "PERF-", "CFG-", "SB-", "CU-", "DP-"))
     if not (name := next((one for one in meant if one in names), "")):
         there = ", ".join(one for one in names if not one.startswith("CFG-"))
         raise NewRuleError(f"there is no area '{area}': choose one of {there}, or see CONTRIBUTING.md for a new one")
