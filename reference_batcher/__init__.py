@@ -5,14 +5,16 @@ and writes Triton's `config.pbtxt`. Who wants to know what a dynamic batcher dec
 scheduling discipline reads `protocol`.
 """
 
-from .config import BatcherConfig, ConfigError, QueuePolicy, TensorSpec
-from .errors import BatcherError, Closed, Expired, Invalid, Oversize, QueueFull
+from .config import BatcherConfig, QueuePolicy, TensorSpec
+from .errors import BatcherError, Cancelled, Closed, ConfigError, Expired, Invalid, Oversize, QueueFull
+from .sequence_config import SequenceBatching, StateSpec
 from .threaded import Batcher
 
 __all__ = [
     "Batcher",
     "BatcherConfig",
     "BatcherError",
+    "Cancelled",
     "Closed",
     "ConfigError",
     "Expired",
@@ -20,5 +22,7 @@ __all__ = [
     "Oversize",
     "QueueFull",
     "QueuePolicy",
+    "SequenceBatching",
+    "StateSpec",
     "TensorSpec",
 ]

@@ -10,15 +10,18 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from . import sequence_config
+from .errors import ConfigError
+from .sequence_config import SequenceBatching, StateSpec
+
 if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 _US = 1_000
 REJECT, DELAY = "REJECT", "DELAY"
-
-
-class ConfigError(ValueError):
-    """The text is not a model configuration, or asks for something that this batcher cannot do."""
+NOT_WITH_SEQUENCES = frozenset({
+    "priorities", "max_queue_size", "timeout_delay", "timeout_override", "response_cache", "ragged", "optional_inputs",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class BatcherConfig:
     default_priority_level: the level of a request that names none.
     priority_queue_policy: (level, policy) for each level that does not have the default policy.
     response_cache: a request whose inputs were answered before is answered without an execution.
+    sequence: requests form sequences, which share batches as this says; None: they do not.
     """
 
     name: str = "model"
@@ -88,6 +92,7 @@ class BatcherConfig:
     default_priority_level: int = 0
     priority_queue_policy: tuple[tuple[int, QueuePolicy], ...] = ()
     response_cache: bool = False
+    sequence: SequenceBatching | None = None
     inputs: tuple[TensorSpec, ...] = ()
     outputs: tuple[TensorSpec, ...] = ()
     backend: str = "python"
@@ -104,15 +109,17 @@ class BatcherConfig:
         for size in self.preferred_batch_size:
             if not 1 <= size <= self.max_batch_size:
                 raise ConfigError(f"preferred_batch_size must be in range [1, {self.max_batch_size}], not {size}")
-        self._check_levels()
+        self._check_together()
         for policy in (self.default_queue_policy, *dict(self.priority_queue_policy).values()):
             if policy.timeout_action not in (REJECT, DELAY):
                 raise ConfigError(f"timeout_action is REJECT or DELAY, not {policy.timeout_action}")
             if self.preserve_ordering and policy.timeout_action == DELAY and policy.queue_timeout_ns:
                 raise ConfigError("timeout_action DELAY changes the order of requests: not with preserve_ordering")
 
-    def _check_levels(self) -> None:
+    def _check_together(self) -> None:
         levels = self.priority_levels
+        if self.sequence is not None and (more := sorted(NOT_WITH_SEQUENCES & set(self.features()))):
+            raise ConfigError(f"sequences have no {', '.join(more)}")
         if levels and not 1 <= self.default_priority_level <= levels:
             raise ConfigError(f"default_priority_level must be in range [1, {levels}], not {self.default_priority_level}")
         if levels > 1 and self.preserve_ordering:
@@ -155,6 +162,8 @@ class BatcherConfig:
             "ragged": ragged,
             "optional_inputs": optional,
             "shapes": any(-1 in spec.dims for spec in self.inputs),
+            "sequences": self.sequence is not None,
+            "sequence_state": self.sequence is not None and bool(self.sequence.state),
         }
         return tuple(name for name, wanted in asked.items() if wanted)
 
@@ -182,6 +191,8 @@ class BatcherConfig:
             if "priority_queue_policy" in values:
                 pairs = values["priority_queue_policy"]
                 values["priority_queue_policy"] = tuple((level, QueuePolicy(**policy)) for level, policy in pairs)
+            if values.get("sequence") is not None:
+                values["sequence"] = SequenceBatching.of(values["sequence"])
             if "inputs" in values:
                 values["inputs"] = tuple(TensorSpec(**{**spec, "dims": tuple(spec["dims"])}) for spec in values["inputs"])
             return cls(**values)
@@ -204,6 +215,11 @@ class BatcherConfig:
         for spec in self.outputs:
             proto.output.add(name=spec.name, data_type=pb.DataType.Value(spec.data_type), dims=spec.dims)
         proto.instance_group.add(kind=pb.ModelInstanceGroup.KIND_CPU, count=self.instances)
+        for key, value in self.parameters.items():
+            proto.parameters[key].string_value = value
+        if self.sequence is not None:
+            sequence_config.write(self.sequence, self, proto)
+            return proto
         batching = proto.dynamic_batching
         batching.max_queue_delay_microseconds = self.max_queue_delay_ns // _US
         batching.preferred_batch_size.extend(self.preferred_batch_size)
@@ -216,8 +232,6 @@ class BatcherConfig:
             _to_policy(policy, batching.priority_queue_policy[level])
         if self.response_cache:
             proto.response_cache.enable = True
-        for key, value in self.parameters.items():
-            proto.parameters[key].string_value = value
         return proto
 
     def to_pbtxt(self) -> str:
@@ -228,23 +242,18 @@ class BatcherConfig:
 
     @classmethod
     def from_proto(cls, proto: ModelConfig) -> BatcherConfig:
-        """Read Triton's message, as far as this batcher knows its fields; ConfigError if it has no `dynamic_batching`."""
-        if not proto.HasField("dynamic_batching"):
-            raise ConfigError(f"model '{proto.name}' has no dynamic_batching")
-        batching = proto.dynamic_batching
-        levels = batching.priority_queue_policy
+        """Read Triton's message, as far as this batcher knows its fields; ConfigError if it has no batcher."""
+        if proto.HasField("sequence_batching"):
+            own = sequence_config.read(proto.sequence_batching)
+        elif proto.HasField("dynamic_batching"):
+            own = _from_dynamic(proto)
+        else:
+            raise ConfigError(f"model '{proto.name}' has no dynamic_batching and no sequence_batching")
         return cls(
             name=proto.name,
             max_batch_size=proto.max_batch_size,
-            max_queue_delay_ns=batching.max_queue_delay_microseconds * _US,
             instances=sum(group.count or 1 for group in proto.instance_group) or 1,
-            **vars(_from_policy(batching.default_queue_policy)),
-            preferred_batch_size=tuple(batching.preferred_batch_size),
-            preserve_ordering=batching.preserve_ordering,
-            priority_levels=batching.priority_levels,
-            default_priority_level=batching.default_priority_level,
-            priority_queue_policy=tuple((level, _from_policy(levels[level])) for level in sorted(levels)),
-            response_cache=proto.response_cache.enable,
+            **own,
             inputs=_specs(proto.input),
             outputs=_specs(proto.output),
             backend=proto.backend,
@@ -276,6 +285,21 @@ def parse_pbtxt(text: str) -> ModelConfig:
         return text_format.Parse(text, pb.ModelConfig())
     except text_format.ParseError as error:
         raise ConfigError(f"not a model configuration: {error}") from None
+
+
+def _from_dynamic(proto: ModelConfig) -> dict[str, Any]:
+    batching = proto.dynamic_batching
+    levels = batching.priority_queue_policy
+    return {
+        "max_queue_delay_ns": batching.max_queue_delay_microseconds * _US,
+        **vars(_from_policy(batching.default_queue_policy)),
+        "preferred_batch_size": tuple(batching.preferred_batch_size),
+        "preserve_ordering": batching.preserve_ordering,
+        "priority_levels": batching.priority_levels,
+        "default_priority_level": batching.default_priority_level,
+        "priority_queue_policy": tuple((level, _from_policy(levels[level])) for level in sorted(levels)),
+        "response_cache": proto.response_cache.enable,
+    }
 
 
 def _to_policy(policy: QueuePolicy, into: Any) -> None:
@@ -314,6 +338,6 @@ def _plain(value: Any) -> Any:
     """Return a value as JSON has it."""
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
-    if isinstance(value, (TensorSpec, QueuePolicy)):
+    if isinstance(value, (TensorSpec, QueuePolicy, SequenceBatching, StateSpec)):
         return {key: _plain(one) for key, one in vars(value).items()}
     return value

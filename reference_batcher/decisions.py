@@ -6,6 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
+EXPIRED, CANCELLED = "expired", "cancelled"
+
 
 @dataclass(eq=False, slots=True)
 class Entry:
@@ -13,8 +15,9 @@ class Entry:
 
     rows: how many rows it adds to a batch. queued_ns: when it arrived. item: the shell's own record of the request, which no
     core looks at. priority: the level that the request asks for (0: none). timeout_ns: the queue timeout that it asks for
-    (0: none). shape: only requests of equal shape may share a batch. A discipline that must know more about a request (a
-    correlation ID, a number of tokens) adds a field with a default.
+    (0: none). shape: only requests of equal shape may share a batch. sequence: the correlation ID (0 or "": none). start,
+    end: it is the first or the last request of its sequence. A discipline that must know more about a request (a number of
+    tokens) adds a field with a default.
     """
 
     rows: int
@@ -23,6 +26,9 @@ class Entry:
     priority: int = 0
     timeout_ns: int = 0
     shape: Hashable = None
+    sequence: int | str = 0
+    start: bool = False
+    end: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +36,22 @@ class Dispatch:
     """Run `batch` on `instance` now.
 
     staying: those in the batch that need more than this run. It does not answer them; the core dispatches them again. A
-    discipline that lets a request go through the model once has none.
+    discipline that lets a request go through the model once has none. slots: the slot of each request's sequence; empty
+    where there are no sequences.
     """
 
     instance: int
     batch: tuple[Entry, ...]
     staying: tuple[Entry, ...] = ()
+    slots: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """Refuse these requests: their queue timeout is over."""
+    """Refuse these requests: their queue timeout is over, or another request of their sequence was cancelled."""
 
     entries: tuple[Entry, ...]
+    reason: str = EXPIRED
 
 
 @dataclass(slots=True)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from .config import BatcherConfig
 from .core import DynamicBatcher
+from .direct import DirectBatcher
+from .oldest import OldestBatcher
 from .protocol import Core
+from .sequence_config import OLDEST
 
 
 def core_of(config: BatcherConfig) -> Core:
-    """Return a new core for the configuration. So far there is one discipline, the dynamic batcher."""
-    return DynamicBatcher(config)
+    """Return a new core for the configuration."""
+    if config.sequence is None:
+        return DynamicBatcher(config)
+    return (OldestBatcher if config.sequence.strategy == OLDEST else DirectBatcher)(config, config.sequence)

@@ -4,6 +4,10 @@
 """
 
 
+class ConfigError(ValueError):
+    """The text is not a model configuration, or asks for something that this batcher cannot do."""
+
+
 class BatcherError(Exception):
     """Any refusal by the batcher itself. An exception of the model is not one: it is passed on as it is."""
 
@@ -30,6 +34,12 @@ class Expired(BatcherError):
     """The request waited in the queue for longer than its queue timeout; it was never executed."""
 
     status = "UNAVAILABLE"
+
+
+class Cancelled(BatcherError):
+    """Another request of the same sequence was cancelled before this one ran; it was never executed."""
+
+    status = "CANCELLED"
 
 
 class Closed(BatcherError):

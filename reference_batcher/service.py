@@ -15,12 +15,13 @@ from . import execution
 from .answer import LightFuture
 from .cache import ResponseCache, key_of
 from .config import BatcherConfig
-from .decisions import Dispatch, Entry
+from .decisions import CANCELLED, Dispatch, Entry, Reject
 from .disciplines import core_of
-from .errors import BatcherError, Closed, Expired, Invalid, QueueFull
+from .errors import BatcherError, Cancelled, Closed, Expired, Invalid, QueueFull
 from .execution import Model, Tree
 from .ordering import Ordering
 from .protocol import Core
+from .sequence_inputs import SequenceInputs
 from .statistics import Statistics
 
 
@@ -52,12 +53,14 @@ class Run:
     """One run of the model.
 
     batch: the requests of the dispatch, without those that were settled before it started. staying: those among them that
-    are not finished by it. turn: its place in the order of answers.
+    are not finished by it. turn: its place in the order of answers. instance, slots: where it runs, see `Dispatch`.
     """
 
     batch: tuple[Entry, ...]
     staying: tuple[Entry, ...]
     turn: int
+    instance: int = 0
+    slots: tuple[int, ...] = ()
 
 
 class Service:
@@ -75,15 +78,28 @@ class Service:
         self._ordering = Ordering() if config.preserve_ordering else None
         self._turns = itertools.count()  # of runs, and of answers that need none
         self._staying: set[Entry] = set()
+        self.sequences = SequenceInputs(config.sequence) if config.sequence else None
 
-    def entry(self, inputs: Tree, now_ns: int, priority: int, timeout_ns: int) -> Entry:
-        """Make an entry; ValueError if the tensors' rows differ."""
+    def entry(
+        self,
+        inputs: Tree,
+        now_ns: int,
+        priority: int,
+        timeout_ns: int,
+        sequence: int | str = 0,
+        *,
+        start: bool = False,
+        end: bool = False,
+    ) -> Entry:
+        """Make an entry; ValueError if the tensors' rows differ, or if the inputs of a sequence have no names."""
+        if self.sequences is not None and not isinstance(inputs, dict):
+            raise ValueError("a batcher of sequences passes control inputs by name: give the inputs as a dict of tensors")
         rows, shape = execution.rows_of(inputs), execution.shape_of(inputs, self._ragged)
         if shape == (last := self._shape):
             shape = last  # the same object, so that comparing it costs nothing
         self._shape = shape
         item = Request(inputs, key_of(inputs) if self._cache else b"", Answer())
-        return Entry(rows, now_ns, item, priority, timeout_ns, shape)
+        return Entry(rows, now_ns, item, priority, timeout_ns, shape, sequence, start, end)
 
     def answer_from_cache(self, entry: Entry) -> bool:
         """Answer the request without a run, if its answer is known."""
@@ -130,7 +146,11 @@ class Service:
         batch = self._started(dispatch.batch)
         if self._staying or dispatch.staying:
             self._staying = self._staying.difference(dispatch.batch).union(dispatch.staying)
-        return Run(batch, dispatch.staying, next(self._turns))
+        slots = dispatch.slots
+        if slots and len(batch) < len(slots):
+            place = dict(zip(dispatch.batch, slots, strict=True))
+            slots = tuple(place[entry] for entry in batch)
+        return Run(batch, dispatch.staying, next(self._turns), dispatch.instance, slots)
 
     def _started(self, batch: Sequence[Entry]) -> tuple[Entry, ...]:
         going_on = self._staying
@@ -139,12 +159,16 @@ class Service:
         batch = [entry for entry in batch if entry not in going_on or not entry.item.answer.done()]  # unless a run failed
         return tuple([entry for entry in batch if entry in going_on or entry.item.answer.set_running_or_notify_cancel()])
 
-    def reject(self, entries: Sequence[Entry]) -> None:
-        """Refuse requests whose queue timeout is over."""
-        for entry in self._started(entries):
+    def reject(self, refused: Reject) -> None:
+        """Refuse requests whose queue timeout is over, or whose sequence was cancelled."""
+        for entry in self._started(refused.entries):
             entry.item.answer.forget = None
-            self.statistics.count(expired=1)
-            entry.item.answer.set_exception(Expired("request timeout expired"))
+            if refused.reason == CANCELLED:
+                self.statistics.count(cancelled=1)
+                entry.item.answer.set_exception(Cancelled("another request of the sequence was cancelled"))
+            else:
+                self.statistics.count(expired=1)
+                entry.item.answer.set_exception(Expired("request timeout expired"))
 
     def execute(self, model: Model, run: Run) -> Callable[[], None]:
         """Run the model, and do no more than it takes to free it; return what counts the requests and answers them.
@@ -161,15 +185,26 @@ class Service:
         if not run.batch:
             return partial(self._give, run.turn, _nothing)
         try:
-            outputs = model(execution.concatenate([entry.item.inputs for entry in run.batch], self._ragged))
+            outputs = model(execution.concatenate(self._inputs(run), self._ragged))
         except Exception as error:  # noqa: BLE001 - whatever a model raises belongs to its requests
             return partial(self._failed, run, error)
         return partial(self._done, run, outputs)
 
+    def _inputs(self, run: Run) -> list[Tree]:
+        if self.sequences is None:
+            return [entry.item.inputs for entry in run.batch]
+        return self.sequences.trees(run.instance, run.batch, run.slots)
+
+    def _parts(self, run: Run, outputs: Tree) -> list[Tree]:
+        if self.sequences is None:
+            return execution.split(outputs, [entry.rows for entry in run.batch])
+        places = execution.split(outputs, [1] * len(self.sequences.places(run.slots)))
+        return self.sequences.parts(run.instance, run.batch, run.slots, places)
+
     def _done(self, run: Run, outputs: Tree) -> None:
         sizes = [entry.rows for entry in run.batch]
         try:
-            parts = execution.split(outputs, sizes)
+            parts = self._parts(run, outputs)
         except Exception as error:  # noqa: BLE001 - so does what it returns
             self._failed(run, error)
             return

@@ -86,7 +86,16 @@ class Batcher:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, inputs: Tree, *, priority: int = 0, timeout_ns: int = 0) -> Future[Tree]:
+    def submit(
+        self,
+        inputs: Tree,
+        *,
+        priority: int = 0,
+        timeout_ns: int = 0,
+        sequence: int | str = 0,
+        start: bool = False,
+        end: bool = False,
+    ) -> Future[Tree]:
         """Queue a request; returns at once.
 
         The Future gives the rows of the model's outputs that belong to this request, or raises `Oversize`, `QueueFull`,
@@ -94,9 +103,13 @@ class Batcher:
         request leaves the queue and is never executed. ValueError if the tensors' rows differ.
 
         priority: a level from 1 (the most urgent); 0, or a level that does not exist, means the default one.
-        timeout_ns: a queue timeout shorter than the configured one, where that may be overridden; 0: none.
+        timeout_ns: a queue timeout shorter than the configured one, where that may be overridden; 0: none. Of sequences:
+        how long the sequence may wait for a slot.
+        sequence: the correlation ID, if the configuration says that requests form sequences. start, end: it is the first or
+        the last request of its sequence.
         """
-        entry = self._service.entry(inputs, time.monotonic_ns(), priority, timeout_ns)
+        now_ns = time.monotonic_ns()
+        entry = self._service.entry(inputs, now_ns, priority, timeout_ns, sequence, start=start, end=end)
         if not self._service.answer_from_cache(entry):
             entry.item.answer.forget = lambda: self._forget(entry)
             with self._lock:
@@ -147,9 +160,9 @@ class Batcher:
                     break
                 case Dispatch(instance):
                     self._work[instance].put(service.begin(decision))
-                case Reject(entries):
+                case Reject():
                     self._unsettled += 1
-                    self._completions.put(partial(service.reject, entries))
+                    self._completions.put(partial(service.reject, decision))
         if (until_ns := decision.until_ns) is not None and (self._wake_ns is None or until_ns < self._wake_ns):
             self._wake_ns = until_ns
             self._earlier.notify()

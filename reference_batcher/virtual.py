@@ -85,9 +85,19 @@ class VirtualBatcher:
         self._service = Service(config, core)
         self._wake_ns: int | None = None
 
-    def submit(self, inputs: Tree, *, priority: int = 0, timeout_ns: int = 0) -> Future[Tree]:
+    def submit(
+        self,
+        inputs: Tree,
+        *,
+        priority: int = 0,
+        timeout_ns: int = 0,
+        sequence: int | str = 0,
+        start: bool = False,
+        end: bool = False,
+    ) -> Future[Tree]:
         """As `Batcher.submit`."""
-        entry = self._service.entry(inputs, self.clock.now_ns(), priority, timeout_ns)
+        now_ns = self.clock.now_ns()
+        entry = self._service.entry(inputs, now_ns, priority, timeout_ns, sequence, start=start, end=end)
         if not self._service.answer_from_cache(entry):
             entry.item.answer.forget = lambda: self._forget(entry)
             self._service.take(entry)
@@ -117,8 +127,8 @@ class VirtualBatcher:
             match self._service.core.poll(self.clock.now_ns()):
                 case Dispatch() as dispatch:
                     self._start(dispatch)
-                case Reject(entries):
-                    self._service.reject(entries)
+                case Reject() as refused:
+                    self._service.reject(refused)
                 case wait:
                     self._wake_at(wait.until_ns)
                     return

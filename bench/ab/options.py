@@ -16,7 +16,8 @@ from batchproof.bench.ab.side import Spec
 from batchproof.host.awake import kept_awake
 from batchproof.load.spread.ask import Wanted as Crewed
 from batchproof.load.workload import MS, WORKS, Work
-from batchproof.reference_batcher.config import BatcherConfig, ConfigError
+from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.reference_batcher.errors import ConfigError
 from batchproof.targets.protocol import Misuse
 
 # Short, so that a block holds many batches, and long enough that the batcher itself takes a small part of it.

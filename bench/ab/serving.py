@@ -22,7 +22,8 @@ from batchproof.bench.under_load import Look
 from batchproof.load.out_of_process import Frames, send_blob
 from batchproof.load.traffic import Traffic
 from batchproof.load.workload import Served, Skipped, Work, serve
-from batchproof.reference_batcher.config import BatcherConfig, ConfigError
+from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.reference_batcher.errors import ConfigError
 from batchproof.targets import resolve
 from batchproof.targets.lifecycle import close
 from batchproof.targets.protocol import Misuse, TargetError, TargetGone, TargetInfo

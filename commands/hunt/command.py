@@ -37,7 +37,8 @@ from batchproof.fixtures.judging.declarations import (
 )
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.fixtures.reporter import shown
-from batchproof.reference_batcher.config import BatcherConfig, ConfigError
+from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.reference_batcher.errors import ConfigError
 from batchproof.reports.formats import bundle, hunt
 from batchproof.reports.formats.jsonl import ReportError
 from batchproof.reports.wording import clean, count, hanging, line

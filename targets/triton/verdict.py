@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from batchproof.reference_batcher.config import ConfigError, parse_pbtxt
+from batchproof.reference_batcher.config import parse_pbtxt
+from batchproof.reference_batcher.errors import ConfigError
 from batchproof.targets.triton.companions import companions, labels
 from batchproof.targets.triton.loader import BACKEND, ENDED, LOADED, REFUSED, SILENT, Answer, ConfigurationServer
 
