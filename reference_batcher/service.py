@@ -188,6 +188,8 @@ class Service:
             outputs = model(execution.concatenate(self._inputs(run), self._ragged))
         except Exception as error:  # noqa: BLE001 - whatever a model raises belongs to its requests
             return partial(self._failed, run, error)
+        if self.sequences is not None:
+            return self._stepped(self.sequences, run, outputs)
         return partial(self._done, run, outputs)
 
     def _inputs(self, run: Run) -> list[Tree]:
@@ -195,19 +197,26 @@ class Service:
             return [entry.item.inputs for entry in run.batch]
         return self.sequences.trees(run.instance, run.batch, run.slots)
 
-    def _parts(self, run: Run, outputs: Tree) -> list[Tree]:
-        if self.sequences is None:
-            return execution.split(outputs, [entry.rows for entry in run.batch])
-        places = execution.split(outputs, [1] * len(self.sequences.places(run.slots)))
-        return self.sequences.parts(run.instance, run.batch, run.slots, places)
+    def _stepped(self, sequences: SequenceInputs, run: Run, outputs: Tree) -> Callable[[], None]:
+        """Keep the states before the next batch of the instance begins, and answer when there is time."""
+        try:
+            places = execution.split(outputs, [1] * len(sequences.places(run.slots)))
+            parts = sequences.parts(run.instance, run.batch, run.slots, places)
+        except Exception as error:  # noqa: BLE001 - so does what it returns
+            return partial(self._failed, run, error)
+        return partial(self._answer, run, parts)
 
     def _done(self, run: Run, outputs: Tree) -> None:
         sizes = [entry.rows for entry in run.batch]
         try:
-            parts = self._parts(run, outputs)
+            parts = execution.split(outputs, sizes)
         except Exception as error:  # noqa: BLE001 - so does what it returns
             self._failed(run, error)
             return
+        self._answer(run, parts)
+
+    def _answer(self, run: Run, parts: Sequence[Tree]) -> None:
+        sizes = [entry.rows for entry in run.batch]
         answers = [(entry.item, part) for entry, part in zip(run.batch, parts, strict=True) if entry not in run.staying]
         self.statistics.executed(sum(sizes), len(answers), failed=False)
         if self._cache:

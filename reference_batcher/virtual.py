@@ -84,6 +84,7 @@ class VirtualBatcher:
         self._start_service = service
         self._service = Service(config, core)
         self._wake_ns: int | None = None
+        self._slots: dict[int, tuple[int, ...]] = {}
 
     def submit(
         self,
@@ -104,6 +105,11 @@ class VirtualBatcher:
             self._pump()
         future: Future[Tree] = entry.item.answer
         return future
+
+    def places(self, instance: int, batch: tuple[Entry, ...]) -> list[Tree]:
+        """Return the inputs of each place of the batch of sequences that an instance has just begun."""
+        sequences = self._service.sequences
+        return sequences.trees(instance, batch, self._slots[instance]) if sequences else []
 
     def queued(self) -> int:
         """Return how many requests wait and have not been in a batch yet."""
@@ -136,6 +142,7 @@ class VirtualBatcher:
     def _start(self, dispatch: Dispatch) -> None:
         run = self._service.begin(dispatch)
         batch = run.batch
+        self._slots[run.instance] = run.slots
 
         def finish(model: Model) -> None:
             self._service.execute(model, run)()

@@ -178,6 +178,17 @@ _TABLE = (
     ),
     Claim("ragged", "Requests of different shapes may share a batch.", "ragged batches"),
     Claim("optional_inputs", "An input may be left out.", "optional inputs"),
+    Claim(
+        "sequences",
+        "Requests with a correlation ID form a sequence, whose state stays in one instance: each keeps its place in the "
+        "batch (`direct`), a dynamic batcher picks from their next requests (`oldest`), or either can be configured "
+        "(`both`, the same as true).",
+        "sequences",
+        (False, "direct", "oldest", "both"),
+        true="both",
+        noun_of_value="that strategy for sequences",
+    ),
+    Claim("sequence_state", "The batcher keeps tensors for each sequence between its requests.", "implicit state"),
     Claim("response_cache", "Equal inputs are answered without an execution.", "a response cache"),
     Claim("statistics", "The server counts requests and executions.", "statistics"),
     Claim("error_status", "Errors have a status (`Refused.status`, canonical gRPC names).", "error statuses"),

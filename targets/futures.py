@@ -51,9 +51,12 @@ def relay(
 
 def batcher_kind(error: BaseException) -> Kind:
     """Classify an error of the reference batcher."""
-    from batchproof.reference_batcher import Closed, Expired, Invalid, QueueFull
+    from batchproof.reference_batcher import Cancelled, Closed, Expired, Invalid, QueueFull
 
-    kinds = ((Invalid, Kind.INVALID), (QueueFull, Kind.FULL), (Expired, Kind.EXPIRED), (Closed, Kind.CLOSED))
+    kinds = (
+        (Invalid, Kind.INVALID), (QueueFull, Kind.FULL), (Expired, Kind.EXPIRED), (Cancelled, Kind.CANCELLED),
+        (Closed, Kind.CLOSED),
+    )  # fmt: skip
     for type_, kind in kinds:
         if isinstance(error, type_):
             return kind

@@ -17,7 +17,7 @@ from batchproof.reference_batcher import Batcher, BatcherConfig
 from batchproof.reference_batcher.protocol import Core
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.protocol import Request, Response, TargetInfo
-from batchproof.targets.witness.probe import ROW, Ints, Witness, read_log, release
+from batchproof.targets.witness.probe import INFO, ROW, Ints, Place, Witness, read_log, release
 from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
 
 
@@ -54,13 +54,13 @@ class ReferenceDeployment:
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # also when it is interrupted from here on
         self._cursors: dict[str, int] = {}
         self._witnesses = [Witness(self._folder, instance) for instance in range(config.instances if config else 1)]
-        self._batcher = Batcher([_model(witness) for witness in self._witnesses], config, core=core)
+        model = _steps if config and config.sequence else _model
+        self._batcher = Batcher([model(witness) for witness in self._witnesses], config, core=core)
 
     def submit(self, request: Request) -> Future[Response]:
         """Queue the payload."""
-        asked = request.payload
-        future = self._batcher.submit(inputs(request), priority=asked.priority, timeout_ns=asked.timeout_ns)
-        return relay(future, lambda result: Response(*result), batcher_kind, batcher_status)
+        future = self._batcher.submit(inputs(request), **options(request))
+        return relay(future, answer_of, batcher_kind, batcher_status)
 
     def submit_malformed(self) -> Future[Response]:
         """Send a request with an input that the model does not have."""
@@ -111,6 +111,17 @@ def inputs(request: Request) -> dict[str, Ints]:
     return {"IN": request.tensor()} if extra is None else {"IN": request.tensor(), "EXTRA": extra}
 
 
+def options(request: Request) -> dict[str, Any]:
+    """Return what a request asks of the batcher, apart from its tensors."""
+    asked = request.payload
+    return {name: getattr(asked, name) for name in ("priority", "timeout_ns", "sequence", "start", "end")}
+
+
+def answer_of(outputs: Any) -> Response:
+    """Return the witness's outputs as a response; a model of sequences gives them by name."""
+    return Response(outputs["OUT"], outputs["INFO"]) if isinstance(outputs, dict) else Response(*outputs)
+
+
 def counted(counts: dict[str, Any]) -> dict[str, Any]:
     """Return the batcher's counts as a deployment's."""
     return {**counts, "fail": counts["failed"] + counts["expired"] + counts["cancelled"]}
@@ -136,3 +147,40 @@ def _model(witness: Witness) -> Any:
         return np.concatenate([echo for echo, _ in answers]), np.concatenate([info for _, info in answers])
 
     return call
+
+
+def _steps(witness: Witness) -> Any:
+    """Return a model for a batcher of sequences: it passes one row for each place, and a state if the batcher keeps them."""
+
+    def call(batch: dict[str, Any]) -> dict[str, Ints]:
+        places = places_of(batch)
+        given = batch["STATE"][:, 0].tolist() if "STATE" in batch else None
+        answers = witness.execute_steps([row[None] for row in batch["IN"]], places, given)
+        real = [answer for answer, place in zip(answers, places, strict=True) if place.ready]
+        return stepped(batch["IN"], places, [info for _, info, _ in real], [state for _, _, state in real])
+
+    return call
+
+
+def stepped(echo: Ints, places: list[Place], infos: list[Ints], states: list[int]) -> dict[str, Ints]:
+    """Return the outputs of a batch of sequences by name, given the witness's answers for the places with a request."""
+    ready = [place.slot for place in places if place.ready]
+    info, state = np.zeros((len(places), len(INFO)), dtype=np.int64), np.zeros((len(places), 1), dtype=np.int64)
+    if ready:
+        info[ready], state[ready, 0] = np.concatenate(infos), states
+    return {"OUT": echo, "INFO": info, "STATE_AFTER": state}
+
+
+def places_of(batch: dict[str, Any]) -> list[Place]:
+    """Return the places of a batch from its control inputs, each [places, 1]. A model that is not told is ready."""
+    count = len(batch["IN"])
+    absent = {"READY": 1}
+    columns = [
+        [_plain(value) for value in batch[kind][:, 0].tolist()] if kind in batch else [absent.get(kind, 0)] * count
+        for kind in ("START", "END", "READY", "CORRID")
+    ]
+    return [Place(slot, *values) for slot, values in enumerate(zip(*columns, strict=True))]
+
+
+def _plain(value: Any) -> int | str:
+    return value if isinstance(value, str) else int(value)

@@ -15,8 +15,8 @@ from batchproof.reference_batcher.mutants import UnknownMutant, load
 from batchproof.reference_batcher.virtual import VirtualClock
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.protocol import Request, Response, TargetInfo, UnknownTarget
-from batchproof.targets.reference import counted, inputs, taken_apart
-from batchproof.targets.witness.probe import Testimony, WitnessError, clock_id
+from batchproof.targets.reference import answer_of, counted, inputs, options, places_of, stepped, taken_apart
+from batchproof.targets.witness.probe import Place, Steps, Testimony, WitnessError, clock_id
 from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
 
 
@@ -60,12 +60,12 @@ class VirtualDeployment:
         self._held: list[tuple[set[int], Any]] = []
         self._lines: list[dict[str, Any]] = []
         self._running: dict[int, Any] = {}
+        self._steps = [Steps() for _ in range(config.instances)] if config and config.sequence else []
 
     def submit(self, request: Request) -> Future[Response]:
         """Queue the payload."""
-        asked = request.payload
-        future = self._batcher.submit(inputs(request), priority=asked.priority, timeout_ns=asked.timeout_ns)
-        return relay(future, lambda result: Response(*result), batcher_kind, batcher_status)
+        future = self._batcher.submit(inputs(request), **options(request))
+        return relay(future, answer_of, batcher_kind, batcher_status)
 
     def submit_malformed(self) -> Future[Response]:
         """Send a request with an input that the model does not have."""
@@ -121,12 +121,18 @@ class VirtualDeployment:
 
     def _service(self, instance: int, batch: Any, finish: Any) -> None:
         tensors = [entry.item.inputs["IN"] for entry in batch]
-        testimony = Testimony(tensors, instance, next(self._batches), self.clock.now_ns(), clock_id())
+        places, given = self._places(instance, batch)
+        found = self._steps[instance].places([one for one in places if one.ready], given) if self._steps else None
+        testimony = Testimony(tensors, instance, next(self._batches), self.clock.now_ns(), clock_id(), found)
         self._lines.append(testimony.entered)
 
-        def model(inputs: Any) -> tuple[Any, Any]:
+        def model(inputs: Any) -> Any:
             exit_ns = self.clock.now_ns()
             self._lines.append(testimony.left(exit_ns))
+            if found is not None:
+                infos = testimony.infos(exit_ns, tensors)
+                after = self._steps[instance].done(found, [int(tensor[0, 0]) for tensor in tensors])
+                return stepped(inputs["IN"], places, infos, after)
             return inputs["IN"], np.concatenate(testimony.infos(exit_ns, *taken_apart(inputs)))
 
         over = False
@@ -151,6 +157,16 @@ class VirtualDeployment:
             self._held.append((holds, go))
         else:
             go()
+
+    def _places(self, instance: int, batch: Any) -> tuple[list[Place], list[int] | None]:
+        """Return each place of a batch of sequences, and the states of those with a request, if the batcher keeps them."""
+        if not self._steps:
+            return [], None
+        trees = self._batcher.places(instance, batch)
+        places = places_of({name: np.concatenate([tree[name] for tree in trees]) for name in trees[0]})
+        if "STATE" not in trees[0]:
+            return places, None
+        return places, [int(tree["STATE"][0, 0]) for tree, place in zip(trees, places, strict=True) if place.ready]
 
 
 class TorchDeployment:

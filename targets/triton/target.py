@@ -110,7 +110,10 @@ class TritonTarget:
         else:
             name = f"batchproof_{self._run}_{next(self._number)}"
             self.load(plain_model(name) if config is None else witness_model(config, name).to_proto(), "triton_model.py")
-        deployment = TritonDeployment(self._wire, name, folder_of(name), ours=not self._serves_witness)
+        text_ids = bool(config and config.sequence and config.sequence.id_type == "TYPE_STRING")
+        deployment = TritonDeployment(
+            self._wire, name, folder_of(name), ours=not self._serves_witness, text_ids=text_ids
+        )
         try:
             deployment.warm_up()
         except TargetError as error:
@@ -207,11 +210,27 @@ def witness_sources(source: str) -> dict[str, bytes]:
     return {"model.py": witness.joinpath(source).read_bytes(), "probe.py": witness.joinpath("probe.py").read_bytes()}
 
 
-class TritonDeployment:
-    """One witness model on the server. ours: this run loaded it, and so has to unload it."""
+def warm_up_calls(config: dict[str, Any]) -> list[list[Payload]]:
+    """Return what a model is called with first: full batches, which leave at once, whatever the delay.
 
-    def __init__(self, wire: Wire, name: str, folder: str, *, ours: bool) -> None:
-        self._ours = ours
+    A model of sequences gets one of a single request for each slot, which is a full batch of every instance.
+    """
+    size = int(config.get("max_batch_size", 0)) or 1
+    if batching := config.get("sequence_batching"):
+        instances = sum(int(group.get("count", 0)) or 1 for group in config.get("instance_group", [])) or 1
+        slots = int(batching.get("oldest", {}).get("max_candidate_sequences", 0)) or size
+        return [[Payload(sequence=number, start=True, end=True) for number in range(1, instances * slots + 1)]]
+    return [[Payload(rows=size, extra=int(any(spec["name"] == "EXTRA" for spec in config["input"])))]] * WARM_UP
+
+
+class TritonDeployment:
+    """One witness model on the server.
+
+    ours: this run loaded it, and so has to unload it. text_ids: its correlation IDs are strings.
+    """
+
+    def __init__(self, wire: Wire, name: str, folder: str, *, ours: bool, text_ids: bool = False) -> None:
+        self._ours, self._text_ids = ours, text_ids
         self._wire = wire
         self.name = name
         self._folder = folder
@@ -224,7 +243,7 @@ class TritonDeployment:
 
     def submit(self, request: Request) -> Future[Response]:
         """Send a request."""
-        return self._wire.infer(self.name, request)
+        return self._wire.infer(self.name, request, text_ids=self._text_ids)
 
     def submit_malformed(self) -> Future[Response]:
         """Send a request whose tensor has too few columns."""
@@ -262,19 +281,21 @@ class TritonDeployment:
 
     def warm_up(self) -> None:
         """Make the first calls before any rule does, because they take tens of milliseconds for a Python model."""
-        config = self._wire.config(self.name)
-        full = int(config.get("max_batch_size", 0)) or 1  # leaves at once, whatever the delay
-        payload = Payload(rows=full, extra=int(any(spec["name"] == "EXTRA" for spec in config["input"])))
-        for number in range(1, WARM_UP + 1):
-            try:
-                self.submit(Request("warm-up", -number, payload)).result(timeout=timeout_s("WARM_UP_S"))
-            except FutureTimeout:
-                late = f"the witness '{self.name}' has not answered in {timeout_s('WARM_UP_S'):g} s"
-                raise TooLate(f"{late}: {more_time('WARM_UP_S')}") from None
-            except Refused as refused:
-                if refused.kind is not Kind.EXPIRED:  # else the queue timeout is shorter than a slow first call: warm enough
-                    raise TargetError(f"the witness '{self.name}' does not answer: {refused}") from None
+        for payloads in warm_up_calls(self._wire.config(self.name)):
+            requests = [Request("warm-up", -number, payload) for number, payload in enumerate(payloads, 1)]
+            for future in [self.submit(request) for request in requests]:
+                self._warmed(future)
         self.log()
+
+    def _warmed(self, future: Future[Response]) -> None:
+        try:
+            future.result(timeout=timeout_s("WARM_UP_S"))
+        except FutureTimeout:
+            late = f"the witness '{self.name}' has not answered in {timeout_s('WARM_UP_S'):g} s"
+            raise TooLate(f"{late}: {more_time('WARM_UP_S')}") from None
+        except Refused as refused:
+            if refused.kind is not Kind.EXPIRED:  # else the queue timeout is shorter than a slow first call: warm enough
+                raise TargetError(f"the witness '{self.name}' does not answer: {refused}") from None
 
     def close(self) -> None:
         """Unload the model: Triton serves what is queued and accepts no more."""

@@ -148,8 +148,8 @@ class Wire(ABC):
         """Return the model's configuration as the server has it."""
 
     @abstractmethod
-    def infer(self, name: str, request: Request) -> Future[Response]:
-        """Send; returns at once."""
+    def infer(self, name: str, request: Request, *, text_ids: bool = False) -> Future[Response]:
+        """Send; returns at once. text_ids: the model's correlation IDs are strings."""
 
     @abstractmethod
     def close(self) -> None:
@@ -179,14 +179,18 @@ class Wire(ABC):
             **self._metrics.failures(name),
         }
 
-    def _request(self, request: Request) -> tuple[list[Any], dict[str, int]]:
+    def _request(self, request: Request, *, text_ids: bool) -> tuple[list[Any], dict[str, Any]]:
         """Return the inputs, and the other arguments for tritonclient."""
         tensors = []
         for name, values in (("IN", request.tensor()), ("EXTRA", request.extra_tensor())):
             if values is not None:
                 tensors.append(self._api.InferInput(name, list(values.shape), "INT64"))
                 tensors[-1].set_data_from_numpy(values)
-        asked = {"priority": request.payload.priority, "timeout": request.payload.timeout_ns // 1000}
+        payload = request.payload
+        asked: dict[str, Any] = {"priority": payload.priority, "timeout": payload.timeout_ns // 1000}
+        if payload.sequence:
+            id_ = f"sequence-{payload.sequence}" if text_ids else payload.sequence
+            asked |= {"sequence_id": id_, "sequence_start": payload.start, "sequence_end": payload.end}
         return tensors, {key: value for key, value in asked.items() if value}
 
 
@@ -225,7 +229,7 @@ class GrpcWire(Wire):
         ]
         return answer
 
-    def infer(self, name: str, request: Request) -> Future[Response]:
+    def infer(self, name: str, request: Request, *, text_ids: bool = False) -> Future[Response]:
         """Send; tritonclient calls back on a thread of its own."""
         future = Called()
 
@@ -235,7 +239,7 @@ class GrpcWire(Wire):
             else:
                 future.set_result(Response(result.as_numpy("OUT"), result.as_numpy("INFO")))
 
-        tensors, asked = self._request(request)
+        tensors, asked = self._request(request, text_ids=text_ids)
         future.call = self._channel.async_infer(name, tensors, settle, **asked)
         return future
 
@@ -297,11 +301,11 @@ class HttpWire(Wire):
         answer: dict[str, Any] = self._client("CALL_S").get_model_config(name)
         return answer
 
-    def infer(self, name: str, request: Request) -> Future[Response]:
+    def infer(self, name: str, request: Request, *, text_ids: bool = False) -> Future[Response]:
         """Send on a thread of the pool."""
 
         def call() -> Response:
-            tensors, asked = self._request(request)
+            tensors, asked = self._request(request, text_ids=text_ids)
             try:
                 result = self._client("LOAD_S").infer(name, tensors, **asked)
             except Exception as error:

@@ -79,7 +79,7 @@ def test_an_answer_becomes_a_response() -> None:
 
     assert answer.echo.tolist() == [[2**53 + 1, 2], [3, 4]]
     assert answer.info is not None
-    assert answer.info.tolist() == [[3, 1, 0, 2, 3, 1, 5, 9, 0, 7]] * 2
+    assert answer.info.tolist() == [[4, 1, 0, 2, 3, 1, 5, 9, 0, 7]] * 2
 
 
 def test_a_refusal_becomes_a_refusal() -> None:

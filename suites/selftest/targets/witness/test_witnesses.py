@@ -143,7 +143,7 @@ def test_rows_say_where_a_request_begins(rows: list[np.ndarray], sizes: list[int
 )
 def test_a_tensor_that_was_changed_is_refused(merged: np.ndarray) -> None:
     """The message has its type and shape."""
-    with pytest.raises(TypeError, match=r"the witness got a tensor .*\[.*\], not int64 \[rows, 11\]"):
+    with pytest.raises(TypeError, match=r"the witness got a tensor .*\[.*\], not int64 \[rows, 14\]"):
         split_rows(merged)
 
 
