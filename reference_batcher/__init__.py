@@ -6,11 +6,13 @@ scheduling discipline reads `protocol`.
 """
 
 from .config import BatcherConfig, QueuePolicy, TensorSpec
-from .errors import BatcherError, Cancelled, Closed, ConfigError, Expired, Invalid, Oversize, QueueFull
+from .errors import BatcherError, Cancelled, Closed, ConfigError, Expired, Invalid, Oversize, QueueFull, StrategyError
 from .sequence_config import SequenceBatching, StateSpec
+from .strategy import BatchStrategy
 from .threaded import Batcher
 
 __all__ = [
+    "BatchStrategy",
     "Batcher",
     "BatcherConfig",
     "BatcherError",
@@ -24,5 +26,6 @@ __all__ = [
     "QueuePolicy",
     "SequenceBatching",
     "StateSpec",
+    "StrategyError",
     "TensorSpec",
 ]

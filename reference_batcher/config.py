@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING, Any
 from . import sequence_config
 from .errors import ConfigError
 from .sequence_config import SequenceBatching, StateSpec
+from .strategies import problem
 
 if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 _US = 1_000
 REJECT, DELAY = "REJECT", "DELAY"
+STRATEGY = "batch_strategy"  # the parameter of a model in which our strategy library finds the strategy's name
 NOT_WITH_SEQUENCES = frozenset({
     "priorities", "max_queue_size", "timeout_delay", "timeout_override", "response_cache", "ragged", "optional_inputs",
+    "custom_batching",
 })  # fmt: skip
 
 
@@ -76,6 +79,7 @@ class BatcherConfig:
     priority_queue_policy: (level, policy) for each level that does not have the default policy.
     response_cache: a request whose inputs were answered before is answered without an execution.
     sequence: requests form sequences, which share batches as this says; None: they do not.
+    strategy: the batching strategy that decides who joins a batch, by its name in `strategies`; empty: there is none.
     """
 
     name: str = "model"
@@ -93,6 +97,7 @@ class BatcherConfig:
     priority_queue_policy: tuple[tuple[int, QueuePolicy], ...] = ()
     response_cache: bool = False
     sequence: SequenceBatching | None = None
+    strategy: str = ""
     inputs: tuple[TensorSpec, ...] = ()
     outputs: tuple[TensorSpec, ...] = ()
     backend: str = "python"
@@ -118,6 +123,8 @@ class BatcherConfig:
 
     def _check_together(self) -> None:
         levels = self.priority_levels
+        if self.strategy and (wrong := problem(self.strategy)):
+            raise ConfigError(wrong)
         if self.sequence is not None and (more := sorted(NOT_WITH_SEQUENCES & set(self.features()))):
             raise ConfigError(f"sequences have no {', '.join(more)}")
         if levels and not 1 <= self.default_priority_level <= levels:
@@ -159,6 +166,7 @@ class BatcherConfig:
             "timeout_delay": self.timeout_action == DELAY,
             "timeout_override": self.allow_timeout_override,
             "response_cache": self.response_cache,
+            "custom_batching": bool(self.strategy),
             "ragged": ragged,
             "optional_inputs": optional,
             "shapes": any(-1 in spec.dims for spec in self.inputs),
@@ -232,6 +240,8 @@ class BatcherConfig:
             _to_policy(policy, batching.priority_queue_policy[level])
         if self.response_cache:
             proto.response_cache.enable = True
+        if self.strategy:
+            proto.parameters[STRATEGY].string_value = self.strategy
         return proto
 
     def to_pbtxt(self) -> str:
@@ -243,6 +253,7 @@ class BatcherConfig:
     @classmethod
     def from_proto(cls, proto: ModelConfig) -> BatcherConfig:
         """Read Triton's message, as far as this batcher knows its fields; ConfigError if it has no batcher."""
+        parameters = {key: value.string_value for key, value in proto.parameters.items()}
         if proto.HasField("sequence_batching"):
             own = sequence_config.read(proto.sequence_batching)
         elif proto.HasField("dynamic_batching"):
@@ -257,7 +268,8 @@ class BatcherConfig:
             inputs=_specs(proto.input),
             outputs=_specs(proto.output),
             backend=proto.backend,
-            parameters={key: value.string_value for key, value in proto.parameters.items()},
+            strategy=parameters.pop(STRATEGY, ""),
+            parameters=parameters,
         )
 
     @classmethod

@@ -5,18 +5,21 @@ order. Nothing here waits, runs a model or reads a clock. Time is an argument, i
 
 How it works. `poll` answers the question "what now?" with one of
 
-    Reject(entries)             these requests waited for longer than their queue timeout: refuse them
+    Reject(entries)             these requests waited for longer than their queue timeout, or the batching strategy failed
+                                for them: refuse them
     Dispatch(instance, batch)   give this batch to this instance now
     Wait(until_ns)              there is nothing to do before that moment (None: before something happens)
 
 and the shell asks again after each thing that happens: a request arrives (`enqueue`), an instance has run its batch
 (`finished`), a moment has come. A batch is always the head of the queue, and no request is skipped: it holds as many
-requests as fit into `max_batch_size` rows and have one shape. It leaves when an instance is free and one of these holds:
+requests as fit into `max_batch_size` rows and have one shape, and as a batching strategy, if there is one, lets join (see
+`strategy`). It leaves when an instance is free and one of these holds:
 
     a preferred size is met     the rows of the head, or of a shorter head of the queue, are a preferred size: the largest
                                 such head leaves (without preferred sizes, max_batch_size is the only one)
-    it cannot grow              the next request in the queue does not fit or has another shape; or it would take the rows
-                                beyond the largest preferred size, and no preferred size was met
+    it cannot grow              the next request in the queue does not fit, has another shape or is refused company by the
+                                strategy; or it would take the rows beyond the largest preferred size, and no preferred
+                                size was met
     the delay is over           the *oldest* request in the head was queued max_queue_delay ago or earlier: all of the head
                                 leaves, whatever sizes are preferred
     there is no delay           and no preferred size was met
@@ -34,9 +37,10 @@ from collections import deque
 
 from .config import BatcherConfig
 from .decisions import Decision, Dispatch, Entry, Reject, Wait
-from .errors import BatcherError, Oversize, QueueFull
+from .errors import BatcherError, Oversize, QueueFull, StrategyError
 from .lookahead import Head, Lookahead
 from .request_queue import RequestQueue
+from .strategy import BatchStrategy, Hooks
 
 NOTHING = Wait(None)
 BUSY = Wait(None, for_instance=True)
@@ -45,12 +49,13 @@ BUSY = Wait(None, for_instance=True)
 class DynamicBatcher:
     """One queue in front of N instances; a `Core`."""
 
-    def __init__(self, config: BatcherConfig) -> None:
+    def __init__(self, config: BatcherConfig, strategy: BatchStrategy | None = None) -> None:
         self.config = config
         self.queue = RequestQueue(config)
         self.free = deque(range(config.instances))
         self.draining = False
-        self.lookahead = Lookahead(self.queue)
+        self.hooks = None if strategy is None else Hooks(strategy, config)
+        self.lookahead = Lookahead(self.queue, self.hooks.end if self.hooks else None)
         self._preferred = frozenset(config.preferred_batch_size or (config.max_batch_size,))
         self._largest = max(self._preferred)
         self._expires = self.queue.expires
@@ -96,15 +101,25 @@ class DynamicBatcher:
             return Reject(expired)
         if not self.free and not self._expires:  # a newcomer cannot even bring a timeout with it
             return BUSY
+        if self.drained and self.hooks:
+            self.lookahead.forget()
+            self.hooks.close()
         if not self.free or not self.queue:
             return NOTHING if expiry_ns is None else Wait(expiry_ns)
+        try:
+            return self._dispatch_or_wait(now_ns, expiry_ns)
+        except StrategyError as error:  # the batch that was being formed fails, and no other
+            self.lookahead.forget()
+            return Reject(tuple(entry for entry in error.batch if self.queue.remove(entry)), error=error)
+
+    def _dispatch_or_wait(self, now_ns: int, expiry_ns: int | None) -> Decision:
         head = self._head()
         count, due_ns = self._departure(head, now_ns)
         if now_ns < due_ns and not self.draining:
             return Wait(due_ns if expiry_ns is None else min(due_ns, expiry_ns))
         batch = tuple(head.batch[:count])
-        self.queue.take(batch)
         self.lookahead.forget()
+        self.queue.take(batch)
         return Dispatch(self.free.popleft(), batch)
 
     def _head(self) -> Head:
@@ -116,6 +131,9 @@ class DynamicBatcher:
             if batch and larger > self._largest and not head.ready:
                 head.ready = len(batch)
             if batch and (larger > self.config.max_batch_size or entry.shape != batch[0].shape):
+                head.grows = False
+                break
+            if self.hooks and not self.hooks.include(entry, head) and batch:
                 head.grows = False
                 break
             batch.append(entry)

@@ -6,6 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from .errors import BatcherError
+
 EXPIRED, CANCELLED = "expired", "cancelled"
 
 
@@ -30,6 +32,11 @@ class Entry:
     start: bool = False
     end: bool = False
 
+    @property
+    def inputs(self) -> Any:
+        """The tensors of the request, for a batching strategy; the simulator's requests have none."""
+        return self.item.inputs
+
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
@@ -48,10 +55,11 @@ class Dispatch:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """Refuse these requests: their queue timeout is over, or another request of their sequence was cancelled."""
+    """Refuse these requests: their queue timeout is over, another request of their sequence was cancelled, or `error`."""
 
     entries: tuple[Entry, ...]
     reason: str = EXPIRED
+    error: BatcherError | None = None
 
 
 @dataclass(slots=True)

@@ -3,6 +3,11 @@
 `status` is the gRPC status that Triton gives for the same reason.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 
 class ConfigError(ValueError):
     """The text is not a model configuration, or asks for something that this batcher cannot do."""
@@ -40,6 +45,17 @@ class Cancelled(BatcherError):
     """Another request of the same sequence was cancelled before this one ran; it was never executed."""
 
     status = "CANCELLED"
+
+
+class StrategyError(BatcherError):
+    """A hook of the batching strategy raised, so the batch that was being formed has failed; it was never executed.
+
+    batch: its requests, as the core knows them.
+    """
+
+    def __init__(self, message: str, batch: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.batch = batch
 
 
 class Closed(BatcherError):

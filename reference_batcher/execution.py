@@ -17,7 +17,7 @@ def rows_of(tree: Tree) -> int:
     """Return the length of the first dimension; ValueError if the tensors of the tree differ in it."""
     if not isinstance(tree, (dict, tuple)):
         return len(tree)
-    sizes = {len(leaf) for leaf in _leaves(tree)}
+    sizes = {len(leaf) for leaf in leaves(tree)}
     if len(sizes) != 1:
         raise ValueError(f"all tensors of a request need the same number of rows, got {sorted(sizes) or 'no tensor'}")
     return int(sizes.pop())
@@ -75,12 +75,13 @@ def split(outputs: Tree, sizes: Sequence[int]) -> list[Tree]:
     return parts
 
 
-def _leaves(tree: Tree) -> Iterable[Any]:
+def leaves(tree: Tree) -> Iterable[Any]:
+    """Yield every tensor of a tree."""
     if isinstance(tree, dict):
         for value in tree.values():
-            yield from _leaves(value)
+            yield from leaves(value)
     elif isinstance(tree, tuple):
         for value in tree:
-            yield from _leaves(value)
+            yield from leaves(value)
     else:
         yield tree

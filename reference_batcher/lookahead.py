@@ -8,9 +8,10 @@ property in the selftests compares the two.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 from .decisions import Entry
 
@@ -20,7 +21,7 @@ class Head:
     """The requests at the front of the queue that fit into one batch, as far as the core has looked.
 
     rows: of all of them. oldest_ns: when the oldest of them was queued. ready: how many of them may leave without waiting
-    for company (0: none). grows: whether a newcomer may join them.
+    for company (0: none). grows: whether a newcomer may join them. record: of a batching strategy, once it has made one.
     """
 
     batch: list[Entry] = field(default_factory=list)
@@ -28,13 +29,18 @@ class Head:
     oldest_ns: int = sys.maxsize
     ready: int = 0
     grows: bool = True
+    record: tuple[Any, ...] = ()
 
 
 class Lookahead:
-    """Remembers the head of one queue. queue: is iterated in the order in which requests are served."""
+    """Remembers the head of one queue.
 
-    def __init__(self, queue: Iterable[Entry]) -> None:
+    queue: is iterated in the order in which requests are served. ended: is told of each head that is forgotten.
+    """
+
+    def __init__(self, queue: Iterable[Entry], ended: Callable[[Head], None] | None = None) -> None:
         self._queue = queue
+        self._ended = ended
         self._head = Head()
 
     def resume(self) -> tuple[Head, Iterator[Entry]]:
@@ -50,4 +56,6 @@ class Lookahead:
 
     def forget(self) -> None:
         """Read the queue from its front the next time."""
-        self._head = Head()
+        head, self._head = self._head, Head()
+        if self._ended:
+            self._ended(head)

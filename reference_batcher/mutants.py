@@ -22,7 +22,7 @@ else:
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-CORE = ("request_queue", "lookahead", "core", "sequence_slots", "direct", "oldest", "disciplines")
+CORE = ("request_queue", "lookahead", "strategy", "core", "sequence_slots", "direct", "oldest", "disciplines")
 SHELL = ("execution", "cache", "ordering", "statistics", "sequence_inputs", "service", "virtual", "modules")
 STEMS = (*CORE, *SHELL)
 FAMILIES = ("sequence", "custom", "deployment")  # of rules, in the catalogue's order

@@ -23,6 +23,7 @@ from .ordering import Ordering
 from .protocol import Core
 from .sequence_inputs import SequenceInputs
 from .statistics import Statistics
+from .strategy import BatchStrategy
 
 
 class Answer(LightFuture):
@@ -66,9 +67,9 @@ class Run:
 class Service:
     """A core, and what surrounds it. Methods that say so are called under the shell's lock, as the core's are."""
 
-    def __init__(self, config: BatcherConfig, core: Core | None = None) -> None:
+    def __init__(self, config: BatcherConfig, core: Core | None = None, strategy: BatchStrategy | None = None) -> None:
         self.config = config
-        self.core = core_of(config) if core is None else core
+        self.core = core_of(config, strategy) if core is None else core
         self.statistics = Statistics()
         self.closed = False
         self._shape: Hashable = None
@@ -160,10 +161,13 @@ class Service:
         return tuple([entry for entry in batch if entry in going_on or entry.item.answer.set_running_or_notify_cancel()])
 
     def reject(self, refused: Reject) -> None:
-        """Refuse requests whose queue timeout is over, or whose sequence was cancelled."""
+        """Refuse requests for the reason that is given."""
         for entry in self._started(refused.entries):
             entry.item.answer.forget = None
-            if refused.reason == CANCELLED:
+            if refused.error:
+                self.statistics.count(failed=1)
+                entry.item.answer.set_exception(refused.error)
+            elif refused.reason == CANCELLED:
                 self.statistics.count(cancelled=1)
                 entry.item.answer.set_exception(Cancelled("another request of the sequence was cancelled"))
             else:

@@ -12,7 +12,8 @@ FIELDS = ("success", "failed", "expired", "full", "cancelled", "cache_hits", "in
 class Statistics:
     """Thread-safe counters.
 
-    success: requests that were answered, including cache hits. failed: requests for which the model raised. expired, full,
+    success: requests that were answered, including cache hits. failed: requests for which the model, or the batching
+    strategy, raised. expired, full,
     cancelled: requests that were never executed. inference_count: rows of executed requests that were answered.
     execution_count: runs of the model.
     """

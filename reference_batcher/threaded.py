@@ -31,6 +31,7 @@ from .execution import Model, Tree
 from .modules import prepare
 from .protocol import Core
 from .service import Run, Service
+from .strategy import BatchStrategy
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -51,6 +52,8 @@ class Batcher:
     MKL_NUM_THREADS, set before torch is imported, do the same for the whole process.)
 
     core: a fresh core to run, in place of the one that the configuration asks for (see `protocol`).
+
+    strategy: decides who joins a batch (custom batching; see `strategy`). TypeError if it lacks a hook.
     """
 
     def __init__(
@@ -60,12 +63,13 @@ class Batcher:
         *,
         threads: int = 0,
         core: Core | None = None,
+        strategy: BatchStrategy | None = None,
     ) -> None:
         self.config = config or BatcherConfig()
         models = list(model) if isinstance(model, Sequence) else [model] * self.config.instances
         if len(models) != self.config.instances:
             raise ValueError(f"{len(models)} models for {self.config.instances} instances")
-        self._service = Service(self.config, core)
+        self._service = Service(self.config, core, strategy)
         self._core = self._service.core
         self._lock = threading.RLock()  # a finalizer that runs while it is held may cancel a request
         self._earlier = threading.Condition(self._lock)  # the timer has to wake earlier than it knows
@@ -99,8 +103,8 @@ class Batcher:
         """Queue a request; returns at once.
 
         The Future gives the rows of the model's outputs that belong to this request, or raises `Oversize`, `QueueFull`,
-        `Expired`, `Closed`, or what the model raised for its batch. If it is cancelled before its batch is formed, the
-        request leaves the queue and is never executed. ValueError if the tensors' rows differ.
+        `Expired`, `StrategyError`, `Closed`, or what the model raised for its batch. If it is cancelled before its batch is
+        formed, the request leaves the queue and is never executed. ValueError if the tensors' rows differ.
 
         priority: a level from 1 (the most urgent); 0, or a level that does not exist, means the default one.
         timeout_ns: a queue timeout shorter than the configured one, where that may be overridden; 0: none. Of sequences:

@@ -14,6 +14,7 @@ from .execution import Model, Tree
 from .modules import prepare
 from .protocol import Core
 from .service import Service
+from .strategy import BatchStrategy
 
 __all__ = ["VirtualBatcher", "VirtualClock", "prepare"]
 
@@ -72,17 +73,22 @@ class VirtualBatcher:
     config: as in `Batcher`: None is a `BatcherConfig` with nothing set.
     service: called as `service(instance, batch, finish)` when a batch starts. It arranges, through the clock, that
     `finish(model)` is called when the batch's work is done; the model then computes the outputs, in no time.
-    core: a fresh core to run, in place of the one that the configuration asks for.
+    core: a fresh core to run, in place of the one that the configuration asks for. strategy: as in `Batcher`.
     """
 
     def __init__(
-        self, config: BatcherConfig | None, service: StartsService, clock: VirtualClock, core: Core | None = None
+        self,
+        config: BatcherConfig | None,
+        service: StartsService,
+        clock: VirtualClock,
+        core: Core | None = None,
+        strategy: BatchStrategy | None = None,
     ) -> None:
         config = config or BatcherConfig()
         self.config = config
         self.clock = clock
         self._start_service = service
-        self._service = Service(config, core)
+        self._service = Service(config, core, strategy)
         self._wake_ns: int | None = None
         self._slots: dict[int, tuple[int, ...]] = {}
 

@@ -189,6 +189,11 @@ _TABLE = (
         noun_of_value="that strategy for sequences",
     ),
     Claim("sequence_state", "The batcher keeps tensors for each sequence between its requests.", "implicit state"),
+    Claim(
+        "custom_batching",
+        "A strategy of the user's decides who joins a batch: requests have volumes, and a batch has a limit of their sum.",
+        "a batching strategy",
+    ),
     Claim("response_cache", "Equal inputs are answered without an execution.", "a response cache"),
     Claim("statistics", "The server counts requests and executions.", "statistics"),
     Claim("error_status", "Errors have a status (`Refused.status`, canonical gRPC names).", "error statuses"),

@@ -16,8 +16,9 @@ from batchproof import __version__
 from batchproof.reference_batcher import Batcher, BatcherConfig
 from batchproof.reference_batcher.protocol import Core
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
+from batchproof.targets.hooks import logged_strategy
 from batchproof.targets.protocol import Request, Response, TargetInfo
-from batchproof.targets.witness.probe import INFO, ROW, Ints, Place, Witness, read_log, release
+from batchproof.targets.witness.probe import INFO, ROW, Ints, Lines, Place, Witness, read_log, release
 from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
 
 
@@ -54,8 +55,10 @@ class ReferenceDeployment:
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # also when it is interrupted from here on
         self._cursors: dict[str, int] = {}
         self._witnesses = [Witness(self._folder, instance) for instance in range(config.instances if config else 1)]
+        self._hooks = Lines(self._folder, "hooks")
+        strategy = logged_strategy(config, self._hooks.write)
         model = _steps if config and config.sequence else _model
-        self._batcher = Batcher([model(witness) for witness in self._witnesses], config, core=core)
+        self._batcher = Batcher([model(witness) for witness in self._witnesses], config, core=core, strategy=strategy)
 
     def submit(self, request: Request) -> Future[Response]:
         """Queue the payload."""
@@ -102,6 +105,7 @@ class ReferenceDeployment:
         self.close()
         for witness in self._witnesses:
             witness.close()
+        self._hooks.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 

@@ -14,6 +14,7 @@ from batchproof.reference_batcher import BatcherConfig
 from batchproof.reference_batcher.mutants import UnknownMutant, load
 from batchproof.reference_batcher.virtual import VirtualClock
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
+from batchproof.targets.hooks import logged_strategy
 from batchproof.targets.protocol import Request, Response, TargetInfo, UnknownTarget
 from batchproof.targets.reference import answer_of, counted, inputs, options, places_of, stepped, taken_apart
 from batchproof.targets.witness.probe import Place, Steps, Testimony, WitnessError, clock_id
@@ -54,13 +55,17 @@ class VirtualDeployment:
 
     def __init__(self, shell: Any, config: BatcherConfig | None = None, clock: VirtualClock | None = None) -> None:
         self.clock = clock or VirtualClock(start_ns=1)
-        self._batcher = shell(config, self._service, self.clock)
         self._batches = itertools.count(1)
         self._released: set[int] = set()
         self._held: list[tuple[set[int], Any]] = []
         self._lines: list[dict[str, Any]] = []
+        strategy = logged_strategy(config, self._note)
+        self._batcher = shell(config, self._service, self.clock, strategy=strategy)
         self._running: dict[int, Any] = {}
         self._steps = [Steps() for _ in range(config.instances)] if config and config.sequence else []
+
+    def _note(self, line: dict[str, Any]) -> None:
+        self._lines.append(line)
 
     def submit(self, request: Request) -> Future[Response]:
         """Queue the payload."""

@@ -33,7 +33,14 @@ TRITON_CLAIMS = {
     "sequences": "both",
 }
 # What the reference batcher claims besides: `BatcherConfig` documents what it does with nothing set.
-REFERENCE_CLAIMS = {**TRITON_CLAIMS, "sequence_state": True, "defaults": True, "default_batch": 8, "default_delay_ms": 0}
+REFERENCE_CLAIMS = {
+    **TRITON_CLAIMS,
+    "sequence_state": True,
+    "custom_batching": True,
+    "defaults": True,
+    "default_batch": 8,
+    "default_delay_ms": 0,
+}
 INPUTS = (TensorSpec("IN", "TYPE_INT64", (len(COLUMNS),)),)
 OUTPUTS = (TensorSpec("OUT", "TYPE_INT64", (len(COLUMNS),)), TensorSpec("INFO", "TYPE_INT64", (len(INFO),)))
 

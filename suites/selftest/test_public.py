@@ -22,8 +22,8 @@ PUBLIC = {
         "free_port free_ports http_kind http_status listens malformed split_rows until"
     ),
     "batchproof.reference_batcher": (
-        "Batcher BatcherConfig BatcherError Cancelled Closed ConfigError Expired Invalid Oversize QueueFull QueuePolicy "
-        "SequenceBatching StateSpec TensorSpec"
+        "BatchStrategy Batcher BatcherConfig BatcherError Cancelled Closed ConfigError Expired Invalid Oversize QueueFull "
+        "QueuePolicy SequenceBatching StateSpec StrategyError TensorSpec"
     ),
     "batchproof.reports": (
         "BenchReport Figure Measured Report ReportError VERDICTS figures_of headline measured read read_bench"

@@ -17,6 +17,7 @@ from batchproof.commands.adapter.check import Examined, examine
 from batchproof.commands.adapter.claims import measured
 from batchproof.commands.new.adapter import KINDS, new_adapter
 from batchproof.suites.selftest.commands.adapter import wrong_adapters
+from batchproof.targets.witness.probe import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +39,7 @@ WRONG = {
     "FailsWithItsOwn": ("answer", "ended with KeyError: 'outputs'"),
     "Floats": ("answer", "Response.echo has the type float64, not int64"),
     "SmallIntegers": ("answer", "Response.info has the type int32, not int64"),
-    "Flat": ("answer", "Response.echo has the shape (11,), not (1, 11)"),
+    "Flat": ("answer", f"Response.echo has the shape ({len(COLUMNS)},), not (1, {len(COLUMNS)})"),
     "Pairs": ("answer", "the Future gives a tuple, not a Response"),
     "OldWitness": ("answer", "its version is 1, not"),
     "Mixed": ("own answer", "belongs to another request"),

@@ -9,6 +9,7 @@ import pytest
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets import Kind, Payload, Refused, Request
 from batchproof.targets.stdio.messages import FROM, TO, configuration, inference, log_line, portable, response, wrong
+from batchproof.targets.witness.probe import VERSION
 
 EXACT = 2**53 - 1
 INFO = {"serial": 7, "batch": 1, "instance": 0, "requests": 2, "rows": 3, "position": 1, "enter_ns": "5", "exit_ns": 9}
@@ -79,7 +80,7 @@ def test_an_answer_becomes_a_response() -> None:
 
     assert answer.echo.tolist() == [[2**53 + 1, 2], [3, 4]]
     assert answer.info is not None
-    assert answer.info.tolist() == [[4, 1, 0, 2, 3, 1, 5, 9, 0, 7]] * 2
+    assert answer.info.tolist() == [[VERSION, 1, 0, 2, 3, 1, 5, 9, 0, 7]] * 2
 
 
 def test_a_refusal_becomes_a_refusal() -> None:

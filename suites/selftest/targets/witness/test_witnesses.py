@@ -13,7 +13,7 @@ import pytest
 from batchproof.targets import read_log, release
 from batchproof.targets.protocol import Request
 from batchproof.targets.witness import Payload, WitnessError, Witnesses, split_rows
-from batchproof.targets.witness.probe import INFO
+from batchproof.targets.witness.probe import COLUMNS, INFO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,7 +143,7 @@ def test_rows_say_where_a_request_begins(rows: list[np.ndarray], sizes: list[int
 )
 def test_a_tensor_that_was_changed_is_refused(merged: np.ndarray) -> None:
     """The message has its type and shape."""
-    with pytest.raises(TypeError, match=r"the witness got a tensor .*\[.*\], not int64 \[rows, 14\]"):
+    with pytest.raises(TypeError, match=rf"the witness got a tensor .*\[.*\], not int64 \[rows, {len(COLUMNS)}\]"):
         split_rows(merged)
 
 

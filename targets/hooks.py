@@ -1,0 +1,72 @@
+"""The log of a batching strategy's hooks: one line for each call, in the order of the calls.
+
+The reference batcher writes it through `Logged`, and the strategy library for Triton (`triton/strategy.c`) by itself. A line
+has `hook` (one of the five, `gave_up` or `reported`) and, where they apply, `record` (its number in this deployment),
+`serial` (of the request), `joins` (the answer of `include`) and `error` (what the hook raised, or the server reported).
+
+`gave_up` stands for something that no strategy should have to do: our library lets a request in that the server has offered
+to an empty batch again and again, because the server would ask for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from batchproof.reference_batcher import BatchStrategy
+from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.reference_batcher.strategies import strategy_of
+from batchproof.targets.witness.probe import VOLUME
+
+Write = Callable[[dict[str, Any]], object]
+
+
+def logged_strategy(config: BatcherConfig | None, write: Write) -> BatchStrategy | None:
+    """Return the strategy that a configuration names, if any, with a log; it measures the witness's requests."""
+    strategy = strategy_of(config.strategy, volume_of) if config else None
+    return Logged(strategy, write) if strategy else None
+
+
+def volume_of(inputs: Any) -> int:
+    """Return the volume of a witness's request."""
+    return int(inputs["IN"][0, VOLUME])
+
+
+class Logged:
+    """A strategy that writes a line for each call of one of its hooks."""
+
+    def __init__(self, strategy: BatchStrategy, write: Write) -> None:
+        self._strategy, self._write = strategy, write
+        self._records = 0
+
+    def batcher_initialize(self, config: BatcherConfig) -> None:
+        """Log and pass on."""
+        self._write({"hook": "batcher_initialize"})
+        self._strategy.batcher_initialize(config)
+
+    def batch_initialize(self) -> tuple[int, Any]:
+        """Log and pass on; return the record with its number."""
+        self._records += 1
+        self._write({"hook": "batch_initialize", "record": self._records})
+        return self._records, self._strategy.batch_initialize()
+
+    def include(self, request: Any, record: tuple[int, Any]) -> bool:
+        """Pass on, and log with the answer, or with what was raised."""
+        line = {"hook": "include", "record": record[0], "serial": int(request.inputs["IN"][0, 0])}
+        try:
+            joins = self._strategy.include(request, record[1])
+        except Exception as error:
+            self._write({**line, "error": str(error)})
+            raise
+        self._write({**line, "joins": joins})
+        return joins
+
+    def batch_finalize(self, record: tuple[int, Any]) -> None:
+        """Log and pass on."""
+        self._write({"hook": "batch_finalize", "record": record[0]})
+        self._strategy.batch_finalize(record[1])
+
+    def batcher_finalize(self) -> None:
+        """Log and pass on."""
+        self._write({"hook": "batcher_finalize"})
+        self._strategy.batcher_finalize()
