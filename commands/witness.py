@@ -39,6 +39,7 @@ def write_repository(folder: Path) -> ExitStatus:
 def write(folder: Path) -> list[str]:
     """Write the repository; return the models' names. OSError if the folder cannot be written; Unjudged as `results_of`."""
     from batchproof.targets.triton import target as triton
+    from batchproof.targets.triton.repository import CONTROL
 
     results_of(f"{__name__}:Collecting")
     models = {triton.served_name(config): config for config in Collecting.configs if not config.response_cache}
@@ -47,8 +48,8 @@ def write(folder: Path) -> list[str]:
         text = triton.witness_model(config, name).to_pbtxt()
         _write_model(folder / name, text, triton.witness_sources("triton_model.py"))
     control = triton.pbtxt(triton.control_model())
-    _write_model(folder / triton.CONTROL, control, triton.witness_sources("triton_control.py"))
-    return [*models, triton.CONTROL]
+    _write_model(folder / CONTROL, control, triton.witness_sources("triton_control.py"))
+    return [*models, CONTROL]
 
 
 def _write_model(folder: Path, config: str, sources: dict[str, bytes]) -> None:

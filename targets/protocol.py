@@ -153,8 +153,9 @@ class Target(Protocol):
     Optional verbs, found by presence: `close()`; `alive() -> str` (why it cannot be judged any more, or "");
     `validate(name, text) -> str` ("loaded", or why it refused this config.pbtxt); `serve(module, config)` (a torch module);
     `restart()` (replaces a server that a fault has ended); `deploy_defaults()` (serves the witness with nothing set but what
-    the stack demands, and returns a deployment). Optional attributes: `process_group` (of a server on this host,
-    so that its waits for a processor are known) and `deploys_at_once` (how many threads may call `deploy` at a time).
+    the stack demands, and returns a deployment); `repository(limits)` (models that come and go, see `repository.py`).
+    Optional attributes: `process_group` (of a server on this host, so that its waits for a processor are known) and
+    `deploys_at_once` (how many threads may call `deploy` at a time).
     """
 
     info: TargetInfo

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from batchproof.host.clock import HOST_CLOCK, Clock
 from batchproof.targets.defaults import StackDefaults
 from batchproof.targets.protocol import Deployment, Target, TargetInfo, Unsupported
+from batchproof.targets.repository import Opener
 
 if TYPE_CHECKING:
     from batchproof.targets.kit.routes import Route
@@ -62,7 +63,7 @@ class FullDeployment:
 class FullTarget:
     """A target with every verb that `protocol.Target` lists.
 
-    None if the adapter lacks them: validate, restart, deploy_defaults.
+    None if the adapter lacks them: validate, restart, deploy_defaults, repository.
     """
 
     def __init__(self, inner: Target) -> None:
@@ -74,6 +75,7 @@ class FullTarget:
         self.validate: Callable[[str, str], str] | None = getattr(inner, "validate", None)
         self.restart: Callable[[], None] | None = getattr(inner, "restart", None)
         self.deploy_defaults: Callable[[], Deployment] | None = getattr(inner, "deploy_defaults", None)
+        self.repository: Opener | None = getattr(inner, "repository", None)
 
     @property
     def info(self) -> TargetInfo:

@@ -11,7 +11,7 @@ import pytest
 from batchproof.fixtures.judging.catalogue import rules
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
-RULE = re.compile(r"\b(?:DB|CFG|PERF)-[A-Z]+-\d{3}\b")
+RULE = re.compile(r"\b(?:DB|CFG|PERF|SB|CU|DP)-[A-Z]+-\d{3}\b")
 REASON = re.compile(r"^not covered: \S.{8,}$")
 
 pytestmark = pytest.mark.skipif(not PAGE.is_file(), reason="no docs/coverage.md here: the documentation is not installed")
@@ -34,7 +34,7 @@ def rows() -> list[tuple[str, ...]]:
 def test_named_rules_exist() -> None:
     """Every rule id on the page is in the catalogue, and every id is written out."""
     assert sorted(set(RULE.findall(page())) - set(rules())) == []
-    assert re.findall(r"\b(?:DB|CFG|PERF)-(?![A-Z]+-\d{3}\b)\S*", page()) == []
+    assert re.findall(r"\b(?:DB|CFG|PERF|SB|CU|DP)-(?![A-Z]+-\d{3}\b)\S*", page()) == []
 
 
 def test_every_rule_of_the_batcher_is_named() -> None:

@@ -97,16 +97,21 @@ class OwnTriton(TritonTarget):
         OwnTriton.__init__(self, self._start, info.reached)
         self.info = info
 
-    def load(self, proto: Any, source: str) -> None:
+    def load_files(self, proto: Any, content: Mapping[str, bytes]) -> None:
         """Put the model into the server's own repository and load it; a TargetError quotes the log."""
         before = self._server.log()
-        self._server.write(model_files(proto.name, pbtxt(proto), witness_sources(source)))
+        self._server.write({f"{proto.name}/{path}": text for path, text in content.items()})
+        self._server.write({f"{proto.name}/config.pbtxt": pbtxt(proto).encode()})
         try:
             self._wire.load(proto.name)
         except TooLate:
             raise
         except TargetError as error:
             raise TargetError(f"{error}\n{complaints(self._server.log_after(before))}".strip()) from None
+
+    def remove_files(self, name: str) -> None:
+        """Remove a model's folder."""
+        self._server.remove(name)
 
     def validate(self, name: str, text: str) -> str:
         """Return "loaded" if the server loads a model of this name with this config.pbtxt, else why it refused."""

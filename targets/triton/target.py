@@ -12,6 +12,7 @@ import hashlib
 import itertools
 import json
 import secrets
+from collections.abc import Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from importlib.resources import files
@@ -32,13 +33,14 @@ from batchproof.targets.protocol import (
     UnknownTarget,
     Unsupported,
 )
+from batchproof.targets.triton.repository import CONTROL, TritonRepository, folder_of
 from batchproof.targets.triton.wire import GrpcWire, HttpWire, Wire
 from batchproof.targets.witness.probe import VERSION, Payload
 from batchproof.targets.witness_model import TRITON_CLAIMS, witnessed
 
-CONTROL = "batchproof_control"
 WARM_UP = 3  # calls
 NOTHING_SET = {"defaults": True, "default_batch": 1, "default_delay_ms": 0}  # there are no batches until they are asked for
+SERVES_WHAT_IT_IS_SENT = {**NOTHING_SET, "repository": True, "ensembles": True}
 BASIC = BatcherConfig().facts().keys()
 
 
@@ -87,7 +89,7 @@ class TritonTarget:
             reached,
             contact="https://github.com/triton-inference-server",
             sight="witness",
-            claims={**given, **wire.claims, **({"close": False} if self._serves_witness else NOTHING_SET)},
+            claims={**given, **wire.claims, **({"close": False} if self._serves_witness else SERVES_WHAT_IT_IS_SENT)},
         )
 
     def deploy_defaults(self) -> TritonDeployment:
@@ -127,7 +129,22 @@ class TritonTarget:
 
     def load(self, proto: Any, source: str) -> None:
         """Load a model with this configuration and one of the witness's sources as `model.py`."""
-        self._wire.load(proto.name, proto, witness_sources(source))
+        self.load_files(proto, {f"1/{file}": text for file, text in witness_sources(source).items()})
+
+    def load_files(self, proto: Any, content: Mapping[str, bytes]) -> None:
+        """Load a model with this configuration and these files, by their paths in its folder."""
+        self._wire.load(proto.name, proto, content)
+
+    def remove_files(self, name: str) -> None:
+        """Remove what `load_files` has left in the server's repository: nothing, as the server keeps what it was sent."""
+
+    def repository(self, limits: Mapping[str, int] | None = None) -> TritonRepository:
+        """Open a repository of models of its own on this server; Unsupported if that cannot be."""
+        if self._serves_witness:
+            raise Unsupported("repository")
+        if limits is not None:
+            raise Unsupported("rate_limiter")
+        return TritonRepository(self, self._wire, f"{self._run}_{next(self._number)}")
 
     def alive(self) -> str:
         """Return why the server cannot be judged any more, or an empty string."""
@@ -182,11 +199,6 @@ def served_name(config: BatcherConfig) -> str:
     name = f"batchproof_b{config.max_batch_size}_d{delay_us}_i{config.instances}_t{timeout_us}"
     more = json.dumps({key: value for key, value in config.facts().items() if key not in BASIC}, sort_keys=True)
     return name if more == "{}" else f"{name}_{hashlib.sha256(more.encode()).hexdigest()[:8]}"
-
-
-def folder_of(name: str) -> str:
-    """Return the name of a witness's log folder."""
-    return name.replace("_", "-")
 
 
 def witness_model(config: BatcherConfig, name: str) -> BatcherConfig:

@@ -9,6 +9,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -79,18 +80,18 @@ class Wire(ABC):
             return bool(self._client("CONNECT_S").is_server_live(**self._timeout("CONNECT_S")))
         return False
 
-    def ready(self, name: str) -> bool:
-        """Return whether the server serves this model."""
+    def ready(self, name: str, version: str = "") -> bool:
+        """Return whether the server serves this model, or this version of it."""
         with contextlib.suppress(Exception):
-            return bool(self._client("CONNECT_S").is_model_ready(name, **self._timeout("CONNECT_S")))
+            return bool(self._client("CONNECT_S").is_model_ready(name, version, **self._timeout("CONNECT_S")))
         return False
 
-    def load(self, name: str, proto: Any = None, sources: dict[str, bytes] | None = None) -> None:
-        """Load from the server's repository, or with this configuration and these files of version 1.
+    def load(self, name: str, proto: Any = None, files: Mapping[str, bytes] = MappingProxyType({})) -> None:
+        """Load from the server's repository, or with this configuration and these files, by their paths in its folder.
 
         TargetError says what to change on the server, TooLate that it is still loading after the time allowed.
         """
-        overrides = {f"file:1/{file}": content for file, content in (sources or {}).items()}
+        overrides = {f"file:{path}": content for path, content in files.items()}
         config = {"config": proto_json(proto), "files": overrides} if proto is not None else {}
         try:
             self._client("LOAD_S").load_model(name, **config, **self._timeout("LOAD_S"))
@@ -107,8 +108,19 @@ class Wire(ABC):
 
     def unload(self, name: str) -> None:
         """Unload the model, if it is loaded."""
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(TargetError):
+            self.remove(name)
+
+    def remove(self, name: str) -> None:
+        """Unload the model; TargetError says why the server does not."""
+        try:
             self._client("CALL_S").unload_model(name, **self._timeout("CALL_S"))
+        except Exception as error:
+            raise TargetError(f"{self._url} does not unload '{name}': {_first_line(error)}") from None
+
+    @abstractmethod
+    def index(self) -> list[dict[str, Any]]:
+        """Return what the repository lists: `name`, `version`, `state` and `reason` of each version, as JSON has them."""
 
     def _give_up(self, name: str) -> None:
         """Ask the server to unload it. The server does so once it has loaded it, which takes too long to wait for."""
@@ -148,8 +160,8 @@ class Wire(ABC):
         """Return the model's configuration as the server has it."""
 
     @abstractmethod
-    def infer(self, name: str, request: Request, *, text_ids: bool = False) -> Future[Response]:
-        """Send; returns at once. text_ids: the model's correlation IDs are strings."""
+    def infer(self, name: str, request: Request, version: str = "", *, text_ids: bool = False) -> Future[Response]:
+        """Send to this version, or to the server's choice; returns at once. text_ids: correlation IDs are strings."""
 
     @abstractmethod
     def close(self) -> None:
@@ -160,12 +172,15 @@ class Wire(ABC):
         raise Unsupported("cancel")
 
     @abstractmethod
-    def statistics(self, name: str) -> dict[str, Any]:
+    def statistics(self, name: str, version: str = "") -> dict[str, Any]:
         """Return the model's statistics, as JSON has them."""
 
-    def counted(self, name: str) -> dict[str, Any]:
-        """Return what the server counted for this model (see `Deployment.statistics`)."""
-        model = self.statistics(name)["model_stats"][0]
+    def counted(self, name: str, version: str = "") -> dict[str, Any]:
+        """Return what the server counted for this model, or for this version (see `Deployment.statistics`).
+
+        `failures` are those of all versions together.
+        """
+        model = self.statistics(name, version)["model_stats"][0]
         inference = model.get("inference_stats", {})
         counts = {key: int(inference.get(key, {}).get("count", 0)) for key in ("success", "fail", "cache_hit")}
         batches = {int(one["batch_size"]): int(one["compute_infer"].get("count", 0)) for one in model.get("batch_stats", [])}
@@ -229,7 +244,12 @@ class GrpcWire(Wire):
         ]
         return answer
 
-    def infer(self, name: str, request: Request, *, text_ids: bool = False) -> Future[Response]:
+    def index(self) -> list[dict[str, Any]]:
+        """Return what the repository lists."""
+        answer = self._channel.get_model_repository_index(as_json=True, **self._timeout("CALL_S"))
+        return list(answer.get("models", []))
+
+    def infer(self, name: str, request: Request, version: str = "", *, text_ids: bool = False) -> Future[Response]:
         """Send; tritonclient calls back on a thread of its own."""
         future = Called()
 
@@ -240,17 +260,17 @@ class GrpcWire(Wire):
                 future.set_result(Response(result.as_numpy("OUT"), result.as_numpy("INFO")))
 
         tensors, asked = self._request(request, text_ids=text_ids)
-        future.call = self._channel.async_infer(name, tensors, settle, **asked)
+        future.call = self._channel.async_infer(name, tensors, settle, version, **asked)
         return future
 
     def cancel(self, future: Any) -> None:
         """Cancel the call."""
         future.call.cancel()
 
-    def statistics(self, name: str) -> dict[str, Any]:
+    def statistics(self, name: str, version: str = "") -> dict[str, Any]:
         """Return the model's statistics, as JSON has them."""
         answer: dict[str, Any] = self._client("CALL_S").get_inference_statistics(
-            name, as_json=True, **self._timeout("CALL_S")
+            name, version, as_json=True, **self._timeout("CALL_S")
         )
         return answer
 
@@ -301,22 +321,26 @@ class HttpWire(Wire):
         answer: dict[str, Any] = self._client("CALL_S").get_model_config(name)
         return answer
 
-    def infer(self, name: str, request: Request, *, text_ids: bool = False) -> Future[Response]:
+    def index(self) -> list[dict[str, Any]]:
+        """Return what the repository lists."""
+        return list(self._client("CALL_S").get_model_repository_index())
+
+    def infer(self, name: str, request: Request, version: str = "", *, text_ids: bool = False) -> Future[Response]:
         """Send on a thread of the pool."""
 
         def call() -> Response:
             tensors, asked = self._request(request, text_ids=text_ids)
             try:
-                result = self._client("LOAD_S").infer(name, tensors, **asked)
+                result = self._client("LOAD_S").infer(name, tensors, version, **asked)
             except Exception as error:
                 raise refusal(error) from None
             return Response(result.as_numpy("OUT"), result.as_numpy("INFO"))
 
         return self._pool.submit(call)
 
-    def statistics(self, name: str) -> dict[str, Any]:
+    def statistics(self, name: str, version: str = "") -> dict[str, Any]:
         """Return the model's statistics, as JSON has them."""
-        answer: dict[str, Any] = self._client("CALL_S").get_inference_statistics(name)
+        answer: dict[str, Any] = self._client("CALL_S").get_inference_statistics(name, version)
         return answer
 
     def close(self) -> None:

@@ -1,0 +1,113 @@
+"""`Target.repository` on a Triton: models that are loaded, reloaded and unloaded while others serve."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import Any, Protocol
+
+from batchproof.targets.protocol import Request, Response, TargetError
+from batchproof.targets.repository import Live, Model
+from batchproof.targets.triton.models import configuration, contents
+from batchproof.targets.triton.wire import Wire
+
+CONTROL = "batchproof_control"
+READY = "READY"
+
+
+def folder_of(name: str) -> str:
+    """Return the name of a witness's log folder."""
+    return name.replace("_", "-")
+
+
+class Loader(Protocol):
+    """Where the files of a model go."""
+
+    def load_files(self, proto: Any, content: Mapping[str, bytes]) -> None:
+        """Load a model with this configuration and these files."""
+
+    def remove_files(self, name: str) -> None:
+        """Remove a model's files."""
+
+
+class TritonRepository:
+    """Models whose names begin with `batchproof_SCOPE_`, and which are gone when it is closed."""
+
+    def __init__(self, loader: Loader, wire: Wire, scope: str) -> None:
+        self._loader = loader
+        self._wire = wire
+        self._scope = scope
+        self._names: dict[str, str] = {}
+        self._cursors: dict[str, dict[str, int]] = {}
+
+    def load(self, model: Model) -> None:
+        """Load it, or load it again; returns when it is ready."""
+        name = self.name_of(model.name)
+        again = model.name in self._names
+        self._names[model.name] = name
+        proto = configuration(model, name, folder_of(name), {one: self.name_of(one) for one in model.steps})
+        if again:
+            self._loader.remove_files(name)
+        self._loader.load_files(proto, contents(model))
+
+    def unload(self, name: str) -> None:
+        """Take it away."""
+        self._wire.remove(self.name_of(name))
+
+    def ready(self, name: str, version: int = 0) -> bool:
+        """Return whether it is ready."""
+        return self._wire.ready(self.name_of(name), _text(version))
+
+    def listed(self, name: str) -> list[Live]:
+        """Return its versions that the repository's index lists."""
+        own = [one for one in self._wire.index() if one["name"] == self.name_of(name) and one.get("version")]
+        found = (Live(int(one["version"]), one.get("state") == READY, one.get("reason", "")) for one in own)
+        return sorted(found, key=lambda one: one.version)
+
+    def submit(self, name: str, request: Request, version: int = 0, *, shared: bool = False) -> Future[Response]:
+        """Send a request."""
+        del shared
+        return self._wire.infer(self.name_of(name), request, _text(version))
+
+    def cancel(self, future: Any) -> None:
+        """Cancel a request."""
+        self._wire.cancel(future)
+
+    def queued(self, name: str) -> int:
+        """Return the pending-request gauge."""
+        return self._wire.pending(self.name_of(name))
+
+    def statistics(self, name: str, version: int = 0) -> dict[str, Any]:
+        """Return what the server counted."""
+        return self._wire.counted(self.name_of(name), _text(version))
+
+    def release(self, name: str, token: int) -> None:
+        """Open a gate."""
+        self._ask(name, do="release", token=token)
+
+    def log(self, name: str) -> list[dict[str, Any]]:
+        """Return the new lines of the witness's log."""
+        answer = self._ask(name, do="log", cursors=self._cursors.get(name, {}))
+        self._cursors[name] = answer["cursors"]
+        lines: list[dict[str, Any]] = answer["lines"]
+        return lines
+
+    def close(self) -> None:
+        """Unload and remove everything, ensembles before their steps."""
+        for name, full in reversed(self._names.items()):
+            self._wire.unload(full)
+            self._loader.remove_files(full)
+            with contextlib.suppress(TargetError):
+                self._ask(name, do="remove")
+
+    def name_of(self, name: str) -> str:
+        """Return what a model is called on the server."""
+        return f"batchproof_{self._scope}_{name}"
+
+    def _ask(self, name: str, **ask: Any) -> dict[str, Any]:
+        return self._wire.ask(CONTROL, {"folder": folder_of(self.name_of(name)), **ask})
+
+
+def _text(version: int) -> str:
+    return str(version) if version else ""
