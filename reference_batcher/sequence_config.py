@@ -17,9 +17,11 @@ _US = 1_000
 
 @dataclass(frozen=True)
 class StateSpec:
-    """A tensor that the batcher keeps for each sequence between its requests (`State`); it begins as zeros.
+    """A tensor that the batcher keeps for each sequence between its requests (`State`).
 
-    dims: its shape without the batch dimension. one_buffer: the model may write the new value over the old one.
+    dims: its shape without the batch dimension. one_buffer: the model may write the new value over the old one
+    (`use_same_buffer_for_input_output`). initial: what each of its elements begins as (`initial_state`); None: zeros
+    here, and whatever was in memory on Triton.
     """
 
     input_name: str
@@ -27,6 +29,7 @@ class StateSpec:
     data_type: str
     dims: tuple[int, ...]
     one_buffer: bool = False
+    initial: int | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,13 @@ def write(sequence: SequenceBatching, config: Any, proto: Any) -> None:
         state = batching.state.add(input_name=spec.input_name, output_name=spec.output_name, dims=spec.dims)
         state.data_type = pb.DataType.Value(spec.data_type)
         state.use_same_buffer_for_input_output = spec.one_buffer
+        if spec.initial is not None:
+            begins = state.initial_state.add(name=f"{spec.input_name}_{spec.initial}", dims=spec.dims)
+            begins.data_type = state.data_type
+            if spec.initial:
+                begins.data_file = begins.name
+            else:
+                begins.zero_data = True
 
 
 def read(batching: Any) -> dict[str, Any]:
@@ -136,13 +146,31 @@ def read(batching: Any) -> dict[str, Any]:
         state=tuple(_state(one) for one in batching.state),
         **types,
     )
-    more = {"preferred_batch_size": tuple(part.preferred_batch_size), "preserve_ordering": part.preserve_ordering}
-    delay_ns = part.max_queue_delay_microseconds * _US
-    return {"sequence": sequence, "max_queue_delay_ns": delay_ns, **(more if oldest else {})}
+    found = {"sequence": sequence, "max_queue_delay_ns": part.max_queue_delay_microseconds * _US}
+    if oldest:
+        found |= {"preferred_batch_size": tuple(part.preferred_batch_size), "preserve_ordering": part.preserve_ordering}
+    return found
 
 
 def _state(one: Any) -> StateSpec:
     from tritonclient.grpc import model_config_pb2 as pb
 
-    type_ = pb.DataType.Name(one.data_type)
-    return StateSpec(one.input_name, one.output_name, type_, tuple(one.dims), one.use_same_buffer_for_input_output)
+    type_, initial = pb.DataType.Name(one.data_type), None
+    for begins in one.initial_state:
+        number = begins.data_file.rpartition("_")[2]
+        initial = int(number) if number.isdigit() else 0
+    return StateSpec(
+        one.input_name, one.output_name, type_, tuple(one.dims), one.use_same_buffer_for_input_output, initial
+    )
+
+
+def initial_states(sequence: SequenceBatching) -> dict[str, bytes]:
+    """Return the files that `initial_state` names, in the model's folder: path, content."""
+    import numpy as np
+
+    files = {}
+    for spec in sequence.state:
+        if spec.initial:
+            values = np.full(spec.dims, spec.initial, dtype=spec.data_type.removeprefix("TYPE_").lower())
+            files[f"initial_state/{spec.input_name}_{spec.initial}"] = values.tobytes()
+    return files

@@ -2,7 +2,7 @@
 
 The controls are inputs of shape [1] with the names START, END, READY and CORRID. With the strategy `direct`, a slot without
 a request is filled as far as the last one that has a request: with the inputs of another request, READY false and no
-correlation ID. The state of a slot begins as zeros when a sequence starts there; after a run that failed it is as before.
+correlation ID. The state of a slot is the initial one when a sequence starts there; after a run that failed it is as before.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class SequenceInputs:
             own = dict(entry.item.inputs)
             own.update(self._controls(entry, ready=ready))
             for spec in self._sequence.state:
-                known = self.state(instance, slots[number], entry, spec) if ready else _zeros(spec)
+                known = self.state(instance, slots[number], entry, spec) if ready else _initial(spec)
                 own[spec.input_name] = _like(known, entry.item.inputs)
             trees.append(own)
         return trees
@@ -59,7 +59,7 @@ class SequenceInputs:
     def state(self, instance: int, slot: int, entry: Entry, spec: StateSpec) -> Any:
         """Return the state with which a request runs: [1, *dims]."""
         known = {} if entry.start else self._states.get((instance, slot), {})
-        return known.get(spec.output_name, _zeros(spec))
+        return known.get(spec.output_name, _initial(spec))
 
     def parts(self, instance: int, batch: Sequence[Entry], slots: Sequence[int], places: Sequence[Tree]) -> list[Tree]:
         """Return each request's own outputs, given those of each place, and keep the states that are among them."""
@@ -83,10 +83,10 @@ class SequenceInputs:
         return {kind: _like(values[kind], entry.item.inputs) for kind in self._sequence.controls}
 
 
-def _zeros(spec: StateSpec) -> Any:
+def _initial(spec: StateSpec) -> Any:
     if spec.data_type == "TYPE_STRING":
         return np.full((1, *spec.dims), "", dtype=object)
-    return np.zeros((1, *(max(size, 0) for size in spec.dims)), dtype=dtype_of(spec.data_type))
+    return np.full((1, *(max(size, 0) for size in spec.dims)), spec.initial or 0, dtype=dtype_of(spec.data_type))
 
 
 def _like(values: Any, inputs: Tree) -> Any:

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.resources import as_file, files
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from batchproof.targets.protocol import TargetError
+from batchproof.targets.triton.compiled import compile_library
 from batchproof.targets.triton.embedded import EmbeddedServer
 
 LOADED, REFUSED, ENDED, SILENT = "loaded", "refused", "ended", "silent"
@@ -111,7 +108,8 @@ class ConfigurationServer:
             self._server = server = EmbeddedServer(completes=True)
             self._client: Any = InferenceServerClient(server.grpc)
             self.starts += 1
-            self._library = _compiled(server.folder)
+            self._library = server.folder / "libtriton_standin.so"
+            compile_library("null_backend.c", "the stand-in for the models' backends", self._library)
             for name in KNOWN:
                 self._stand_in(server, name)
         return self._server
@@ -144,20 +142,6 @@ class ConfigurationServer:
                 return how
             time.sleep(0.05)
         return words if _GONE.search(words) else ""
-
-
-def _compiled(folder: Path) -> Path:
-    """Compile the empty backend; TargetError if there is no C compiler."""
-    library = folder / "libtriton_standin.so"
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        raise TargetError("the stand-in for the models' backends needs a C compiler, and there is no cc: install gcc")
-    with as_file(files("batchproof.targets.triton") / "null_backend.c") as source:
-        command = [compiler, "-O1", "-shared", "-fPIC", "-o", str(library), str(source)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise TargetError(f"the stand-in for the models' backends does not compile: {done.stderr[-500:]}")
-    return library
 
 
 def _words(words: str, log: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from batchproof.targets.deadlines import TooLate
 from batchproof.targets.kit.processes import tail
 from batchproof.targets.protocol import TargetError
+from batchproof.targets.triton.compiled import compiler
 from batchproof.targets.triton.target import TritonDeployment, TritonTarget, pbtxt, witness_sources
 from batchproof.targets.triton.wire import GrpcWire
 from batchproof.targets.witness_model import TRITON_CLAIMS
@@ -79,7 +80,8 @@ class OwnTriton(TritonTarget):
         self.process_group = server.process_group
         wire = GrpcWire(server.grpc, server.metrics)
         try:
-            super().__init__(wire, reached=reached, claims={**TRITON_CLAIMS, "validation": True, "faults": True})
+            claims = {**TRITON_CLAIMS, "validation": True, "faults": True, "sequence_state": bool(compiler())}
+            super().__init__(wire, reached=reached, claims=claims)
         except BaseException:
             wire.close()
             server.stop()

@@ -15,11 +15,13 @@ import secrets
 from collections.abc import Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.reference_batcher.sequence_config import initial_states
 from batchproof.targets.deadlines import TooLate, more_time, timeout_s
 from batchproof.targets.kit.malformed import malformed
 from batchproof.targets.kit.routes import Route
@@ -33,6 +35,7 @@ from batchproof.targets.protocol import (
     UnknownTarget,
     Unsupported,
 )
+from batchproof.targets.triton.compiled import STATE_BACKEND, STATE_LIBRARY, state_witness
 from batchproof.targets.triton.repository import CONTROL, TritonRepository, folder_of
 from batchproof.targets.triton.wire import GrpcWire, HttpWire, Wire
 from batchproof.targets.witness.probe import VERSION, Payload
@@ -111,7 +114,7 @@ class TritonTarget:
                 )
         else:
             name = f"batchproof_{self._run}_{next(self._number)}"
-            self.load(plain_model(name) if config is None else witness_model(config, name).to_proto(), "triton_model.py")
+            self.load_files(*self._model(config, name))
         text_ids = bool(config and config.sequence and config.sequence.id_type == "TYPE_STRING")
         deployment = TritonDeployment(
             self._wire, name, folder_of(name), ours=not self._serves_witness, text_ids=text_ids
@@ -134,6 +137,15 @@ class TritonTarget:
     def load_files(self, proto: Any, content: Mapping[str, bytes]) -> None:
         """Load a model with this configuration and these files, by their paths in its folder."""
         self._wire.load(proto.name, proto, content)
+
+    def _model(self, config: BatcherConfig | None, name: str) -> tuple[Any, Mapping[str, bytes]]:
+        """Return a model of this configuration with the witness in it, which is in C if the server keeps a state for it."""
+        if config is None or config.sequence is None or not config.sequence.state:
+            proto = plain_model(name) if config is None else witness_model(config, name).to_proto()
+            return proto, {f"1/{file}": text for file, text in witness_sources("triton_model.py").items()}
+        model = witnessed(config, name, witness=folder_of(name), clock=str(self._clock))
+        library = {f"1/{STATE_LIBRARY}": state_witness()}
+        return replace(model, backend=STATE_BACKEND).to_proto(), library | initial_states(config.sequence)
 
     def remove_files(self, name: str) -> None:
         """Remove what `load_files` has left in the server's repository: nothing, as the server keeps what it was sent."""
@@ -171,6 +183,7 @@ class TritonTarget:
         answer = self._wire.ask(CONTROL, {"do": "hello", "folder": "batchproof-hello"})
         if answer.get("version") != VERSION:
             raise TargetError(f"{reached}: its witness has version {answer.get('version')}, not {VERSION}")
+        self._clock = answer.get("clock", 0)
         self._wire.pending(CONTROL)  # fail now, and not in every rule, if the gauge cannot be read
         return loaded
 
