@@ -37,7 +37,8 @@ class Mutant:
     """One wrong line.
 
     what: the mistake, in a few words. where: the module. line: text that occurs in it exactly once. wrong: what stands there
-    instead. kills: exactly the rules that must fail. message: a part of what the first of them must say.
+    instead. kills: exactly the rules that must fail. message: a part of what the first of them must say. family: of the
+    rules that it is there for; "" for those about the dynamic batcher.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Mutant:
     wrong: str
     kills: tuple[str, ...]
     message: str
+    family: str = ""
 
 
 @cache
@@ -57,7 +59,8 @@ def mutants() -> Mapping[str, Mutant]:
         for name, table in tomllib.loads(file.read_text(encoding="utf-8")).items():
             if name in found:
                 raise ValueError(f"{file}: there is another mutant {name}")
-            found[name] = _mutant(name, table)
+            family = file.name.removeprefix("mutants").removesuffix(".toml").removeprefix("_")
+            found[name] = _mutant(name, {**table, "family": family})
     return found
 
 

@@ -44,13 +44,14 @@ class OneByOne:
     core = _OneByOneCore
 
     def __init__(self) -> None:
-        name, claims = type(self).__name__, {**VirtualTarget().info.claims, "torch": False}
+        name, lacks = type(self).__name__, ("torch", "sequences", "sequence_state")
+        claims = {**VirtualTarget().info.claims, **dict.fromkeys(lacks, False)}
         self.info = TargetInfo(name, "1", f"{__name__}:{name}", sight="virtual", claims=claims)
 
     def deploy(self, config: Any) -> VirtualDeployment:
         """Serve the witness."""
 
-        def shell(served: Any, service: Any, clock: Any) -> VirtualBatcher:
+        def shell(served: Any, service: Any, clock: Any, **_: Any) -> VirtualBatcher:
             return VirtualBatcher(served, service, clock, self.core(served))
 
         return VirtualDeployment(shell, witnessed(config))

@@ -23,7 +23,7 @@ ASKED_S = 1.0  # until a call whose answer is not awaited has reached the server
 CLIENTS = 128  # requests under way at once over HTTP: each needs a thread
 KINDS = (
     (r"cancelled|CANCELLED", Kind.CANCELLED),
-    (r"timeout expired", Kind.EXPIRED),
+    (r"timeout expired|timeout of the corresponding sequence", Kind.EXPIRED),
     (r"Exceeds maximum queue size", Kind.FULL),
     (r"not ready|no available versions|is not available|stopped accepting|unknown model|unloading", Kind.CLOSED),
     (r"Failed to process the request", Kind.FAILED),

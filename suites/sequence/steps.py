@@ -1,0 +1,65 @@
+"""Scripts of sequences. The requests of sequence 7 are called `s7.0`, `s7.1` and so on.
+
+Requests that are sent one right after another may arrive in another order, so the next request of a sequence is sent when
+the last one is answered, or seen in the queue. Every sequence has its END, so that a model can be driven again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from batchproof.fixtures.driving.script import HOUR, Answered, Entered, Release, Send, Step, in_line
+from batchproof.reference_batcher import BatcherConfig, SequenceBatching
+
+PLUG = 99  # the correlation ID of what holds an instance
+
+
+def direct(size: int = 4, instances: int = 1, delay_ns: int = 0, **asked: Any) -> BatcherConfig:
+    """Return a configuration with the strategy `direct`; no sequence is idle for too long unless `asked` says so."""
+    batching = SequenceBatching(**{"max_sequence_idle_ns": HOUR, **asked})
+    return BatcherConfig(max_batch_size=size, instances=instances, max_queue_delay_ns=delay_ns, sequence=batching)
+
+
+def oldest(
+    size: int = 4, candidates: int = 3, instances: int = 1, delay_ns: int = 0, preferred: tuple[int, ...] = (), **asked: Any
+) -> BatcherConfig:
+    """Return a configuration with the strategy `oldest`."""
+    asked = {"strategy": "oldest", "max_candidate_sequences": candidates, "max_sequence_idle_ns": HOUR, **asked}
+    return BatcherConfig(
+        max_batch_size=size, instances=instances, max_queue_delay_ns=delay_ns, preferred_batch_size=preferred,
+        sequence=SequenceBatching(**asked),
+    )  # fmt: skip
+
+
+def step(sequence: int, number: int, *, last: int = -1, **asked: Any) -> Send:
+    """Return one request of a sequence. number: its place in it. last: the place of the one with END; -1: none yet."""
+    return Send(f"s{sequence}.{number}", **{"sequence": sequence, "start": number == 0, "end": number == last, **asked})
+
+
+def whole(sequence: int, count: int = 1, **asked: Any) -> tuple[Send, ...]:
+    """Return all requests of a sequence."""
+    return tuple(step(sequence, number, last=count - 1, **asked) for number in range(count))
+
+
+def turn(ids: Iterable[int], number: int, *, last: int = -1, **asked: Any) -> tuple[Step, ...]:
+    """Send the request with this number of several sequences, and wait for the answers."""
+    sends = [step(one, number, last=last, **asked) for one in ids]
+    return (*sends, Answered(tuple(send.name for send in sends)))
+
+
+def turns(ids: Iterable[int], count: int, **asked: Any) -> tuple[Step, ...]:
+    """Send whole sequences in turn: the first request of each, then the second, and so on."""
+    ids = tuple(ids)
+    return tuple(one for number in range(count) for one in turn(ids, number, last=count - 1, **asked))
+
+
+def plug(**asked: Any) -> tuple[Step, ...]:
+    """Hold an instance with a sequence of one request, which has given up its slot by then (`direct`)."""
+    return (Send("plug", hold="gate", **{"sequence": PLUG, "start": True, "end": True, **asked}), Entered("plug"))
+
+
+def behind_plug(*sends: Send, **asked: Any) -> tuple[Step, ...]:
+    """Queue these one by one behind a plug, then let it go and wait for all answers."""
+    names = tuple(send.name for send in sends)
+    return (*plug(**asked), *in_line(*sends), Release("gate"), Answered(("plug", *names)))

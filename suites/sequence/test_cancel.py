@@ -1,0 +1,47 @@
+"""Requests of sequences that are cancelled while they wait."""
+
+import pytest
+
+from batchproof.fixtures.driving.script import Answered, Cancel, Release, in_line
+from batchproof.suites.sequence.steps import PLUG, direct, oldest, plug, step, turn
+
+FOUR, OLDEST = direct(), oldest(candidates=4)
+TWO, TWO_CANDIDATES = direct(size=2), oldest(size=2, candidates=2)
+
+
+def cancelled():
+    """Cancel the second of three requests that wait, as the next one may be staged; a sequence beside it goes on."""
+    queued = in_line(step(5, 1), step(5, 2), step(5, 3), step(6, 1))
+    after = (Answered(("s5.2",)), Release("gate"), Answered(("plug", "s5.1", "s5.3", "s6.1")))
+    return (*turn([5, 6], 0), *plug(), *queued, Cancel("s5.2"), *after, *turn([6], 2, last=2))
+
+
+@pytest.mark.rule("SB-CANCEL-001")
+def test_it_is_not_executed(drive, judge):
+    """A request of a sequence that is cancelled while it waits is never executed"""
+    for config in (FOUR, OLDEST):
+        judge(drive(config, cancelled()))
+
+
+@pytest.mark.rule("SB-CANCEL-002")
+def test_the_rest_is_refused(drive, judge):
+    """When a request of a sequence is cancelled, those that wait behind it are refused and never executed"""
+    for config in (FOUR, OLDEST):
+        judge(drive(config, cancelled()))
+
+
+@pytest.mark.rule("SB-CANCEL-003")
+def test_others_go_on(drive, judge):
+    """Other sequences go on when a request of one is cancelled"""
+    for config in (FOUR, OLDEST):
+        judge(drive(config, cancelled()))
+
+
+@pytest.mark.rule("SB-CANCEL-004")
+def test_the_slot_is_free(drive, judge):
+    """The slot of a sequence whose request was cancelled goes to one that waits"""
+    held, after = plug(end=False), step(PLUG, 1, last=1)
+    for config in (TWO, TWO_CANDIDATES):
+        queued = in_line(step(5, 0), step(5, 1), step(7, 0, last=0))
+        gone = (Cancel("s5.1"), Answered(("s5.1",)), Release("gate"), Answered(("plug", "s5.0", "s7.0")))
+        judge(drive(config, (*held, *queued, *gone, after, Answered((after.name,)))))

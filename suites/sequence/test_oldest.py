@@ -1,0 +1,60 @@
+"""The strategy `oldest`: a dynamic batcher picks from the next requests of the candidates."""
+
+import pytest
+
+from batchproof.fixtures.driving.script import HOUR, MS, Answered
+from batchproof.suites.sequence.steps import behind_plug, oldest, step, turn, turns, whole
+
+THREE, TWO, ONE = oldest(), oldest(candidates=2), oldest(candidates=1)
+PAIRS = oldest(size=2, candidates=2, instances=2)
+PREFERRED = oldest(size=4, candidates=4, delay_ns=HOUR, preferred=(2,))
+SHORT = oldest(size=4, candidates=4, delay_ns=150 * MS)
+
+
+@pytest.mark.rule("SB-OLDEST-001")
+def test_same_instance(drive, judge):
+    """With oldest, every request of a sequence runs in the same instance"""
+    judge(drive(PAIRS, turns([5, 6, 7], 4)))
+
+
+@pytest.mark.rule("SB-OLDEST-002")
+def test_one_at_a_time(drive, judge):
+    """With oldest, a sequence has one request in the model at a time, in the order in which they were sent"""
+    judge(drive(THREE, behind_plug(*whole(5, 4), *whole(6, 3))))
+
+
+@pytest.mark.rule("SB-OLDEST-003")
+def test_steps_share_a_batch(drive, judge):
+    """With oldest, the next requests of several candidates run in one batch"""
+    judge(drive(oldest(candidates=4), (*turn([5, 6, 7], 0), *behind_plug(*(step(one, 1, last=1) for one in (5, 6, 7))))))
+
+
+@pytest.mark.rule("SB-OLDEST-004")
+def test_no_more_than_candidates(drive, judge):
+    """With oldest, no more sequences than max_candidate_sequences are under way"""
+    judge(drive(TWO, (*turn([5, 6], 0), *whole(7), *turn([5, 6], 1), *turn([5, 6], 2, last=2), Answered(("s7.0",)))))
+
+
+@pytest.mark.rule("SB-OLDEST-005")
+def test_backlog_in_order(drive, judge):
+    """With oldest, sequences that wait become candidates in the order in which they came"""
+    judge(drive(ONE, behind_plug(*whole(5), *whole(6), *whole(7), *whole(8))))
+
+
+@pytest.mark.rule("SB-OLDEST-006")
+def test_free_place_is_used(drive, judge):
+    """With oldest, a sequence that waits becomes a candidate when one ends, although others stay open"""
+    judge(drive(TWO, (*turn([5, 6], 0), *whole(7, 2)[:1], *turn([5], 1, last=1), Answered(("s7.0",)),
+                      *turn([6], 1), *turn([7], 1, last=1), *turn([6], 2, last=2))))  # fmt: skip
+
+
+@pytest.mark.rule("SB-OLDEST-007")
+def test_preferred_size(drive, judge):
+    """With oldest, a batch of a preferred size leaves at once, even with an hour of queue delay"""
+    judge(drive(PREFERRED, turns([5, 6], 3)))
+
+
+@pytest.mark.rule("SB-OLDEST-008")
+def test_delay_is_kept(drive, judge):
+    """With oldest, a lone request waits for the queue delay, and no longer"""
+    judge(drive(SHORT, (*turn([5], 0), *turn([5], 1, last=1))))
