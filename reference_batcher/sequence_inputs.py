@@ -58,8 +58,9 @@ class SequenceInputs:
 
     def state(self, instance: int, slot: int, entry: Entry, spec: StateSpec) -> Any:
         """Return the state with which a request runs: [1, *dims]."""
-        known = {} if entry.start else self._states.get((instance, slot), {})
-        return known.get(spec.output_name, _initial(spec))
+        if entry.start:
+            self._states.pop((instance, slot), None)  # of the sequence before it: a run that fails must not bring it back
+        return self._states.get((instance, slot), {}).get(spec.output_name, _initial(spec))
 
     def parts(self, instance: int, batch: Sequence[Entry], slots: Sequence[int], places: Sequence[Tree]) -> list[Tree]:
         """Return each request's own outputs, given those of each place, and keep the states that are among them."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SELFTEST = Path(__file__).parent
 FIRST = (  # the files that take longest: at the end of the list, one of them would keep a single worker busy
     "test_strangers.py", "commands/adapter/test_check.py", "reference_batcher/test_mutants.py", "test_cli_report.py",
+    "reference_batcher/test_sequence_slots_schedules.py",
     "fixtures/judging/test_session_liars.py", "targets/test_stdio_node.py", "bench/tune/test_tune.py",
     "targets/test_deadlines.py", "fixtures/driving/test_covering.py", "fixtures/test_combinations.py",
     "targets/test_stdio.py", "fixtures/judging/test_outcome_narrow.py", "stats/test_quantiles.py",
