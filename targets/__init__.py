@@ -13,13 +13,14 @@ from batchproof.targets.protocol import (
     TargetInfo,
     Unsupported,
 )
-from batchproof.targets.witness.probe import Payload, Witness, WitnessError, read_log, release
+from batchproof.targets.witness.probe import Payload, Place, Witness, WitnessError, read_log, release
 
 __all__ = [
     "BUILT_IN",
     "Deployment",
     "Kind",
     "Payload",
+    "Place",
     "Refused",
     "Request",
     "Response",

@@ -14,8 +14,8 @@ import pytest
 ROOT = Path(str(files("batchproof")))
 PUBLIC = {
     "batchproof.targets": (
-        "BUILT_IN Deployment Kind Payload Refused Request Response Target TargetError TargetInfo Unsupported Witness "
-        "WitnessError read_log relay release resolve"
+        "BUILT_IN Deployment Kind Payload Place Refused Request Response Target TargetError TargetInfo Unsupported "
+        "Witness WitnessError read_log relay release resolve"
     ),
     "batchproof.targets.kit": (
         "Counted Folder Guarded HttpClient HttpError Interpreter Loop Pool Server V2Grpc V2Http Witnesses cancel "

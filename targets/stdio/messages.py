@@ -35,13 +35,17 @@ def configuration(config: BatcherConfig) -> dict[str, Any]:
     """Return a configuration as a message has it: what matters to every stack, and the features that are asked for."""
     plain = BatcherConfig()
     asked = [name for name in FEATURES if getattr(config, name) != getattr(plain, name)]
-    return {name: list(value) if isinstance(value := getattr(config, name), tuple) else value for name in (*BASIC, *asked)}
+    values = {name: list(value) if isinstance(value := getattr(config, name), tuple) else value for name in (*BASIC, *asked)}
+    return {**values, "sequence": config.facts()["sequence"]} if config.sequence else values
 
 
 def inference(request: Request) -> dict[str, Any]:
     """Return a request's part of its message."""
     ask = {name: getattr(request.payload, name) for name in ASKED}
     ask |= {"serial": portable(request.serial), "hold": portable(request.hold), "fail": bool(request.payload.fail)}
+    if request.payload.sequence:
+        own = {name: bool(getattr(request.payload, name)) for name in ("start", "end")}
+        ask |= {"sequence": portable(request.payload.sequence), **own}
     return {"ask": ask, "input": [[portable(value) for value in row] for row in request.tensor().tolist()]}
 
 
@@ -66,6 +70,8 @@ def log_line(line: dict[str, Any]) -> dict[str, Any]:
     whole: dict[str, Any] = {name: int(line[name]) for name in ("batch", "enter_ns", "exit_ns") if name in line}
     if "serials" in line:
         whole["serials"] = [int(one) for one in line["serials"]]
+    if "places" in line:
+        whole["places"] = [[*map(int, place)] for place in line["places"]]
     return {**line, **whole}
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from batchproof.reference_batcher import BatcherConfig
+from batchproof.reference_batcher import BatcherConfig, SequenceBatching
 from batchproof.targets import Kind, Payload, Refused, Request
 from batchproof.targets.stdio.messages import FROM, TO, configuration, inference, log_line, portable, response, wrong
 from batchproof.targets.witness.probe import VERSION
@@ -17,11 +17,13 @@ FULL = BatcherConfig(
     max_batch_size=2, max_queue_delay_ns=1000, instances=3, queue_timeout_ns=4000, max_queue_size=5, priority_levels=2,
     default_priority_level=1, preferred_batch_size=(2,), response_cache=True,
 )
+SEQUENCES = BatcherConfig(sequence=SequenceBatching("oldest", max_candidate_sequences=3))
 
 
 @pytest.mark.parametrize(
     "request_",
-    [Request("a", 1), Request("b", 2**62, Payload(3, 5, 6, True, 1, 7, nonce=2**62), 2**61), Request("c", 0)],
+    [Request("a", 1), Request("b", 2**62, Payload(3, 5, 6, True, 1, 7, nonce=2**62), 2**61), Request("c", 0),
+     Request("d", 3, Payload(sequence=2**62, start=True))],
     ids=lambda one: one.name,
 )
 def test_a_request_fits(request_: Request) -> None:
@@ -33,7 +35,7 @@ def test_a_request_fits(request_: Request) -> None:
     assert max(map(abs, numbers)) <= EXACT
 
 
-@pytest.mark.parametrize("config", [BatcherConfig(), FULL, replace(FULL, timeout_action="DELAY")])
+@pytest.mark.parametrize("config", [BatcherConfig(), FULL, replace(FULL, timeout_action="DELAY"), SEQUENCES])
 def test_a_configuration_fits(config: BatcherConfig) -> None:
     """The message fits the schema, whatever is asked for."""
     assert wrong({"do": "configure", "id": 2, "config": configuration(config)}, TO, "configure") == ""
@@ -96,3 +98,13 @@ def test_a_line_of_the_log_has_integers() -> None:
     line = log_line({"instance": 0, "batch": "1", "enter_ns": "5", "serials": ["9007199254740993"], "rows": [1]})
 
     assert line == {"instance": 0, "batch": 1, "enter_ns": 5, "serials": [2**53 + 1], "rows": [1]}
+    assert log_line({"places": [[0, 1, 0, 1, "9007199254740993", 0]]}) == {"places": [[0, 1, 0, 1, 2**53 + 1, 0]]}
+
+
+def test_a_request_of_no_sequence_does_not_name_one() -> None:
+    """An adapter that does not claim sequences never hears about them."""
+    assert "sequence" not in inference(Request("a", 1))["ask"]
+    assert inference(Request("a", 1, Payload(sequence=7, end=True)))["ask"] | {"serial": 1} == {
+        "serial": 1, "hold": 0, "rows": 1, "work_ns": 0, "row_work_ns": 0, "fail": False, "priority": 0, "timeout_ns": 0,
+        "sequence": 7, "start": False, "end": True,
+    }  # fmt: skip
