@@ -67,6 +67,7 @@ class DirectBatcher:
         for sequence in self._running.pop(instance):
             sequence.inside -= 1
             sequence.touched_ns = None
+            self.slots.rest(sequence)
         self.free.append(instance)
 
     def drain(self) -> None:

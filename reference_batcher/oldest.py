@@ -67,6 +67,7 @@ class OldestBatcher:
         for sequence in self._running.pop(instance):
             sequence.inside -= 1
             sequence.touched_ns = None
+            self.slots.rest(sequence)
             self._end_if_over(sequence)
 
     def drain(self) -> None:

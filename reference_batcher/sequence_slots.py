@@ -60,6 +60,9 @@ class Slots:
         self._free = [(slot, instance) for slot in range(per_instance) for instance in range(config.instances)]
         heapq.heapify(self._free)
         self._taking: dict[Hashable, Sequence] = {}  # those that take more requests, by correlation ID
+        self._resting: dict[Sequence, None] = {}  # those that take more and have none, the longest first
+        self._rested: list[Sequence] = []  # since the core was last told the time
+        self._timed = False  # whether any request has brought a timeout
         self._draining = False
 
     @property
@@ -83,6 +86,8 @@ class Slots:
             self.backlog.append(sequence)
         sequence.queued.append(entry)
         sequence.touched_ns = entry.queued_ns
+        self._resting.pop(sequence, None)
+        self._timed = self._timed or entry.timeout_ns > 0
         if entry.end:
             self.stop(sequence)
         self.fill()
@@ -98,6 +103,7 @@ class Slots:
     def stop(self, sequence: Sequence) -> None:
         """Note that a sequence takes no more requests: the next one with its ID begins another."""
         sequence.ended = True
+        self._resting.pop(sequence, None)
         if self._taking.get(sequence.id) is sequence:
             del self._taking[sequence.id]
 
@@ -111,25 +117,31 @@ class Slots:
             heapq.heappush(self._free, (sequence.slot, sequence.instance))
             self.fill()
 
+    def rest(self, sequence: Sequence) -> None:
+        """Note that nothing of a sequence is in the model any more: if nothing is queued either, it is idle from now on."""
+        if sequence.quiet and not sequence.ended:
+            self._resting[sequence] = None
+            self._rested.append(sequence)
+
     def end_idle(self, now_ns: int) -> int | None:
         """End the sequences that were idle for too long; return when the next one will have been, None if none can be."""
-        next_ns: int | None = None
-        for sequence in list(self._taking.values()):
-            if not sequence.quiet:
-                continue
-            if sequence.touched_ns is None:
-                sequence.touched_ns = now_ns
-            due_ns = sequence.touched_ns + self._idle_ns
-            if self._draining or now_ns >= due_ns:
-                self.end(sequence)
-            else:
-                next_ns = due_ns if next_ns is None else min(next_ns, due_ns)
-        return next_ns
+        while self._rested:
+            sequence = self._rested.pop()
+            sequence.touched_ns = now_ns if sequence.touched_ns is None else sequence.touched_ns
+        while self._resting:
+            sequence = next(iter(self._resting))
+            due_ns = (sequence.touched_ns or 0) + self._idle_ns
+            if now_ns < due_ns and not self._draining:
+                return due_ns
+            self.end(sequence)
+        return None
 
     def late(self, now_ns: int) -> tuple[tuple[Entry, ...], int | None]:
         """Take out of the backlog what waited for longer than a request's timeout, sequence by sequence; and when next."""
         late: list[Entry] = []
         next_ns: int | None = None
+        if not self._timed:
+            return (), None
         for sequence in list(self.backlog):
             due = [entry.queued_ns + entry.timeout_ns for entry in sequence.queued if entry.timeout_ns]
             if due and now_ns > min(due):
