@@ -53,9 +53,7 @@ class StrategyError(BatcherError):
     batch: its requests, as the core knows them.
     """
 
-    def __init__(self, message: str, batch: Sequence[Any] = ()) -> None:
-        super().__init__(message)
-        self.batch = batch
+    batch: Sequence[Any] = ()
 
 
 class Closed(BatcherError):

@@ -61,21 +61,25 @@ class Hooks:
 
     def include(self, entry: Entry, head: Head) -> bool:
         """Return whether the strategy lets a request join; StrategyError if a hook raises."""
-        asked = (*head.batch, entry)
-        if not head.record:
-            head.record = (self._call("batch_initialize", asked),)
         try:
-            return bool(self._call("include", asked, entry, *head.record))
-        except StrategyError:
+            if not head.record:
+                head.record = (self._call("batch_initialize"),)
+            return bool(self._call("include", entry, *head.record))
+        except StrategyError as error:
             with contextlib.suppress(StrategyError):  # one error is enough, and the record is ended once
                 self.end(head)
+            error.batch = (*head.batch, entry)
             raise
 
     def end(self, head: Head) -> None:
         """End the record of a batch, if it has one; StrategyError if the hook raises."""
         record, head.record = head.record, ()
-        if record:
-            self._call("batch_finalize", tuple(head.batch), *record)
+        try:
+            if record:
+                self._call("batch_finalize", *record)
+        except StrategyError as error:
+            error.batch = tuple(head.batch)
+            raise
 
     def close(self) -> None:
         """End the strategy, once. There is no request that could be told of an exception, so it is logged."""
@@ -87,9 +91,9 @@ class Hooks:
         except Exception:
             logging.getLogger(__name__).exception("the batching strategy's hook batcher_finalize raised")
 
-    def _call(self, hook: str, batch: tuple[Entry, ...], *arguments: Any) -> Any:
+    def _call(self, hook: str, *arguments: Any) -> Any:
         try:
             return getattr(self._strategy, hook)(*arguments)
         except Exception as error:
             what = f"the batching strategy's hook {hook} raised {type(error).__name__}: {error}"
-            raise StrategyError(what, batch) from error
+            raise StrategyError(what) from error

@@ -1,4 +1,4 @@
-"""Backends of our own, in C: compiled here, by the system's compiler, when they are needed."""
+"""Libraries of our own, in C: compiled here, by the system's compiler, when they are needed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from batchproof.targets.protocol import TargetError
-from batchproof.targets.witness.probe import COLUMNS, FAILURE, HOLD_LIMIT_NS, INFO, VERSION
+from batchproof.targets.witness.probe import COLUMNS, FAILURE, HOLD_LIMIT_NS, INFO, VERSION, VOLUME
 
 STATE_BACKEND = "batchproof_state"  # in a model's version folder, Triton finds a backend's library by this name
 STATE_LIBRARY = f"libtriton_{STATE_BACKEND}.so"
@@ -44,4 +44,13 @@ def state_witness() -> bytes:
     with tempfile.TemporaryDirectory(prefix="batchproof-") as folder:
         library = Path(folder) / STATE_LIBRARY
         compile_library("state_witness.c", "the witness of models with implicit state", library, *options)
+        return library.read_bytes()
+
+
+@cache
+def strategy_library() -> bytes:
+    """Return the library of our batching strategies."""
+    with tempfile.TemporaryDirectory(prefix="batchproof-") as folder:
+        library = Path(folder) / "batchstrategy.so"
+        compile_library("strategy.c", "a batching strategy for Triton", library, f"-DVOLUME={VOLUME}")
         return library.read_bytes()

@@ -26,6 +26,7 @@ MODEL = b"""class TritonPythonModel:
         return [triton.InferenceResponse([]) for _ in requests]
 """
 BACKEND = "standin"
+STAND_IN = "the stand-in for the models' backends"
 KNOWN = (BACKEND, "tensorrt", "onnxruntime", "pytorch", "tensorflow", "openvino", "python", "dali", "fil", "identity")
 _NAMED = re.compile(rb"\bbackend\s*:\s*[\"']([A-Za-z0-9_][A-Za-z0-9_.-]{0,79})[\"']")
 _STATE = re.compile(r"version \d+ is at UNAVAILABLE state: (?:[A-Z][a-z ]+: )?(.*)", re.DOTALL)

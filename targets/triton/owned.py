@@ -12,6 +12,7 @@ from batchproof.targets.deadlines import TooLate
 from batchproof.targets.kit.processes import tail
 from batchproof.targets.protocol import TargetError
 from batchproof.targets.triton.compiled import compiler
+from batchproof.targets.triton.reported import with_reports
 from batchproof.targets.triton.target import TritonDeployment, TritonTarget, pbtxt, witness_sources
 from batchproof.targets.triton.wire import GrpcWire
 from batchproof.targets.witness_model import TRITON_CLAIMS
@@ -80,8 +81,9 @@ class OwnTriton(TritonTarget):
         self.process_group = server.process_group
         wire = GrpcWire(server.grpc, server.metrics)
         try:
-            claims = {**TRITON_CLAIMS, "validation": True, "faults": True, "sequence_state": bool(compiler())}
-            super().__init__(wire, reached=reached, claims=claims)
+            compiles = bool(compiler())
+            own = {"validation": True, "faults": True, "sequence_state": compiles, "custom_batching": compiles}
+            super().__init__(wire, reached=reached, claims={**TRITON_CLAIMS, **own})
         except BaseException:
             wire.close()
             server.stop()
@@ -139,6 +141,8 @@ class OwnTriton(TritonTarget):
                 raise TargetError(f"no process of the model '{deployment.name}' is running")
 
         vars(deployment).update(pause=self._server.pause, resume=self._server.resume, kill_instance=kill_instance)
+        if config is not None and config.strategy:
+            vars(deployment).update(log=with_reports(deployment.log, self._server.log, deployment.name))
         return deployment
 
     def alive(self) -> str:

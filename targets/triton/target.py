@@ -35,13 +35,14 @@ from batchproof.targets.protocol import (
     UnknownTarget,
     Unsupported,
 )
-from batchproof.targets.triton.compiled import STATE_BACKEND, STATE_LIBRARY, state_witness
+from batchproof.targets.triton.compiled import STATE_BACKEND, STATE_LIBRARY, compiler, state_witness, strategy_library
 from batchproof.targets.triton.repository import CONTROL, TritonRepository, folder_of
 from batchproof.targets.triton.wire import GrpcWire, HttpWire, Wire
 from batchproof.targets.witness.probe import VERSION, Payload
 from batchproof.targets.witness_model import TRITON_CLAIMS, witnessed
 
 WARM_UP = 3  # calls
+BEGUN = "batcher_initialize"
 NOTHING_SET = {"defaults": True, "default_batch": 1, "default_delay_ms": 0}  # there are no batches until they are asked for
 SERVES_WHAT_IT_IS_SENT = {**NOTHING_SET, "repository": True, "ensembles": True}
 BASIC = BatcherConfig().facts().keys()
@@ -142,7 +143,8 @@ class TritonTarget:
         """Return a model of this configuration with the witness in it, which is in C if the server keeps a state for it."""
         if config is None or config.sequence is None or not config.sequence.state:
             proto = plain_model(name) if config is None else witness_model(config, name).to_proto()
-            return proto, {f"1/{file}": text for file, text in witness_sources("triton_model.py").items()}
+            sources = {f"1/{file}": text for file, text in witness_sources("triton_model.py").items()}
+            return proto, sources | _strategy(config)
         model = witnessed(config, name, witness=folder_of(name), clock=str(self._clock))
         library = {f"1/{STATE_LIBRARY}": state_witness()}
         return replace(model, backend=STATE_BACKEND).to_proto(), library | initial_states(config.sequence)
@@ -235,6 +237,15 @@ def witness_sources(source: str) -> dict[str, bytes]:
     return {"model.py": witness.joinpath(source).read_bytes(), "probe.py": witness.joinpath("probe.py").read_bytes()}
 
 
+def _strategy(config: BatcherConfig | None) -> dict[str, bytes]:
+    """Return the library of the batching strategy that a configuration names, as a file of its version folder, if any."""
+    if config is None or not config.strategy:
+        return {}
+    if not compiler():
+        raise Unsupported("a batching strategy, which needs a C compiler (install gcc)")
+    return {"1/batchstrategy.so": strategy_library()}
+
+
 def warm_up_calls(config: dict[str, Any]) -> list[list[Payload]]:
     """Return what a model is called with first: full batches, which leave at once, whatever the delay.
 
@@ -260,6 +271,7 @@ class TritonDeployment:
         self.name = name
         self._folder = folder
         self._cursors: dict[str, int] = {}
+        self._begun: list[dict[str, Any]] = []  # of a batching strategy: it was begun before the first drive
 
     @property
     def route(self) -> Route:
@@ -294,7 +306,8 @@ class TritonDeployment:
         """Return the new lines of the witness's log."""
         answer = self._ask(do="log", cursors=self._cursors)
         self._cursors = answer["cursors"]
-        lines: list[dict[str, Any]] = answer["lines"]
+        lines: list[dict[str, Any]] = [*self._begun, *answer["lines"]]
+        self._begun = []
         return lines
 
     def config_pbtxt(self) -> str:
@@ -310,7 +323,7 @@ class TritonDeployment:
             requests = [Request("warm-up", -number, payload) for number, payload in enumerate(payloads, 1)]
             for future in [self.submit(request) for request in requests]:
                 self._warmed(future)
-        self.log()
+        self._begun = [line for line in self.log() if line.get("hook") == BEGUN]
 
     def _warmed(self, future: Future[Response]) -> None:
         try:
