@@ -10,21 +10,51 @@ to an empty batch again and again, because the server would ask for ever.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from batchproof.reference_batcher import BatchStrategy
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.reference_batcher.strategies import strategy_of
+from batchproof.targets.protocol import UnknownTarget
 from batchproof.targets.witness.probe import VOLUME
 
 Write = Callable[[dict[str, Any]], object]
 
 
-def logged_strategy(config: BatcherConfig | None, write: Write) -> BatchStrategy | None:
-    """Return the strategy that a configuration names, if any, with a log; it measures the witness's requests."""
-    strategy = strategy_of(config.strategy, volume_of) if config else None
+def logged_strategy(
+    config: BatcherConfig | None, write: Write, own: Callable[[], BatchStrategy] | None = None
+) -> BatchStrategy | None:
+    """Return the strategy that a configuration names, if any, with a log; it measures the witness's requests.
+
+    own: makes a user's strategy, which takes its place.
+    """
+    strategy = own() if own else strategy_of(config.strategy, volume_of) if config else None
     return Logged(strategy, write) if strategy else None
+
+
+def maker_of(path: str) -> Callable[[], BatchStrategy]:
+    """Return the class or function `module:attribute` that makes a strategy; UnknownTarget if there is none."""
+    module, _, name = path.partition(":")
+    see_this_folder()
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UnknownTarget(f"the option strategy={path} has to be module:attribute, a class: {error}") from None
+    if not callable(found):
+        raise UnknownTarget(f"the option strategy={path} has to be a class or a function that makes a strategy")
+    maker: Callable[[], BatchStrategy] = found
+    return maker
+
+
+def see_this_folder() -> None:
+    """Let a module be imported from the current folder, as `python -m batchproof` does. What is installed comes first."""
+    here = str(Path.cwd())
+    if not {"", here} & set(sys.path):
+        sys.path.append(here)
 
 
 def volume_of(inputs: Any) -> int:

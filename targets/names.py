@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module, metadata
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from batchproof.targets.deadlines import check_timeouts, within
+from batchproof.targets.hooks import see_this_folder
 from batchproof.targets.protocol import TargetError, UnknownTarget
 from batchproof.targets.verbs import FullTarget, full
 
@@ -77,20 +76,13 @@ def resolve(spec: str) -> FullTarget:
         return _with_options(installed[word].load(), spec, query)
     if word in BUILT_IN or ":" in word:
         if word not in BUILT_IN:
-            _see_this_folder()
+            see_this_folder()
         with within("DEPLOY_S", f"--target {spec}"):
             return _with_options(_load(BUILT_IN.get(word, word), spec), spec, query)
     names = sorted({*BUILT_IN, *installed})
     near = get_close_matches(word, names, 1)
     meant = f"did you mean '{near[0]}'? Choose from" if near else "choose from"
     raise UnknownTarget(f"unknown target '{spec}': {meant} {', '.join([*names, *FORMS[:-1]])} and {FORMS[-1]}")
-
-
-def _see_this_folder() -> None:
-    """Let an adapter be imported from the current folder, as `python -m batchproof` does. What is installed comes first."""
-    here = str(Path.cwd())
-    if not {"", here} & set(sys.path):
-        sys.path.append(here)
 
 
 def _load(path: str, spec: str) -> Callable[..., Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
+from collections.abc import Callable
 from concurrent.futures import Future
 from importlib.util import find_spec
 from itertools import pairwise
@@ -13,31 +14,36 @@ from typing import Any
 import numpy as np
 
 from batchproof import __version__
-from batchproof.reference_batcher import Batcher, BatcherConfig
+from batchproof.reference_batcher import Batcher, BatcherConfig, BatchStrategy
 from batchproof.reference_batcher.protocol import Core
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
-from batchproof.targets.hooks import logged_strategy
+from batchproof.targets.hooks import logged_strategy, maker_of
 from batchproof.targets.protocol import Request, Response, TargetInfo
 from batchproof.targets.witness.probe import INFO, ROW, Ints, Lines, Place, Witness, read_log, release
 from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
 
 
 class ReferenceTarget:
-    """Deploys the witness, or any torch module, on a `Batcher`."""
+    """Deploys the witness, or any torch module, on a `Batcher`.
+
+    strategy: makes the batching strategy of each deployment, or `module:attribute` of what does (see docs/custom.md). Empty:
+    the configuration names it, if there is any.
+    """
 
     deploys_at_once = 16
 
-    def __init__(self) -> None:
-        claims = {**REFERENCE_CLAIMS, "torch": find_spec("torch") is not None}
+    def __init__(self, strategy: Callable[[], BatchStrategy] | str = "") -> None:
+        claims = {**REFERENCE_CLAIMS, "torch": find_spec("torch") is not None, "custom_batching": not strategy}
+        self._strategy = maker_of(strategy) if isinstance(strategy, str) and strategy else strategy or None
         self.info = TargetInfo("reference", __version__, "reference", sight="witness", claims=claims)
 
     def deploy(self, config: BatcherConfig) -> ReferenceDeployment:
         """Serve the witness."""
-        return ReferenceDeployment(witnessed(config))
+        return ReferenceDeployment(witnessed(config), strategy=self._strategy)
 
     def deploy_defaults(self) -> ReferenceDeployment:
         """Serve the witness with `Batcher(model)`."""
-        return ReferenceDeployment()
+        return ReferenceDeployment(strategy=self._strategy)
 
     def serve(self, module: Any, config: BatcherConfig, *, threads: int = 0) -> Batcher:
         """Serve a torch module with `submit(tensor) -> Future[tensor]` and `close()`. threads: as in `Batcher`."""
@@ -47,18 +53,23 @@ class ReferenceTarget:
 class ReferenceDeployment:
     """The witness as the batcher's model: each instance has a witness of its own, with its own log.
 
-    core: as in `Batcher`.
+    core: as in `Batcher`. strategy: as in `ReferenceTarget`.
     """
 
-    def __init__(self, config: BatcherConfig | None = None, core: Core | None = None) -> None:
+    def __init__(
+        self,
+        config: BatcherConfig | None = None,
+        core: Core | None = None,
+        strategy: Callable[[], BatchStrategy] | None = None,
+    ) -> None:
         self._folder = tempfile.mkdtemp(prefix="batchproof-")
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # also when it is interrupted from here on
         self._cursors: dict[str, int] = {}
         self._witnesses = [Witness(self._folder, instance) for instance in range(config.instances if config else 1)]
         self._hooks = Lines(self._folder, "hooks")
-        strategy = logged_strategy(config, self._hooks.write)
+        hooks = logged_strategy(config, self._hooks.write, strategy)
         model = _steps if config and config.sequence else _model
-        self._batcher = Batcher([model(witness) for witness in self._witnesses], config, core=core, strategy=strategy)
+        self._batcher = Batcher([model(witness) for witness in self._witnesses], config, core=core, strategy=hooks)
 
     def submit(self, request: Request) -> Future[Response]:
         """Queue the payload."""

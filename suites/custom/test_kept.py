@@ -27,7 +27,7 @@ def test_delay(drive, judge):
 @pytest.mark.rule("CU-KEPT-003")
 def test_refused_sends(drive, judge):
     """A request that is refused company sends the batch before it at once, even with an hour of queue delay"""
-    refused = Send("r0", volume=64), Queued(1), Send("r1", volume=64), Answered(("r0",))
+    refused = Send("r0", volume=64), Queued(1), Send("r1", volume=64, after_ns=300 * MS), Answered(("r0",))
 
     judge(drive(PATIENT, (*refused, *(Send(f"more{number}") for number in range(7)))))
 

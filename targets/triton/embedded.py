@@ -18,17 +18,38 @@ from typing import Any
 from batchproof.targets.deadlines import more_time, timeout_s
 from batchproof.targets.kit.ports import free_ports
 from batchproof.targets.kit.processes import Guarded
-from batchproof.targets.protocol import TargetError
+from batchproof.targets.protocol import TargetError, UnknownTarget
 from batchproof.targets.triton.kill_stub import kill_stub
 from batchproof.targets.triton.owned import SHM_NEEDED, OwnTriton, flags, wait_ready
 
 PREFIX = "batchproof-triton-"
+STRATEGY_FUNCTIONS = (
+    "TRITONBACKEND_ModelBatcherInitialize",
+    "TRITONBACKEND_ModelBatchInitialize",
+    "TRITONBACKEND_ModelBatchIncludeRequest",
+    "TRITONBACKEND_ModelBatchFinalize",
+    "TRITONBACKEND_ModelBatcherFinalize",
+)
 SHM = Path("/dev/shm")  # noqa: S108 - where POSIX shared memory is
 
 
-def embedded_triton() -> OwnTriton:
-    """Start the server and return the target; TargetError if this machine cannot run it."""
-    return OwnTriton(EmbeddedServer, reached="triton")
+def embedded_triton(strategy: str = "") -> OwnTriton:
+    """Start the server and return the target; TargetError if this machine cannot run it.
+
+    strategy: the path of a library for custom batching, which every model gets (see docs/custom.md).
+    """
+    return OwnTriton(EmbeddedServer, reached="triton", strategy=own_strategy(strategy) if strategy else b"")
+
+
+def own_strategy(path: str) -> bytes:
+    """Return a user's library for custom batching; UnknownTarget if the file is not one."""
+    try:
+        library = Path(path).read_bytes()
+    except OSError as error:
+        raise UnknownTarget(f"--target triton?strategy={path}: cannot read the library ({error.strerror})") from None
+    if missing := [name for name in STRATEGY_FUNCTIONS if name.encode() not in library]:
+        raise UnknownTarget(f"--target triton?strategy={path}: the library does not define {', '.join(missing)}")
+    return library
 
 
 class EmbeddedServer:

@@ -13,7 +13,7 @@ from batchproof.targets.kit.processes import tail
 from batchproof.targets.protocol import TargetError
 from batchproof.targets.triton.compiled import compiler
 from batchproof.targets.triton.reported import with_reports
-from batchproof.targets.triton.target import TritonDeployment, TritonTarget, pbtxt, witness_sources
+from batchproof.targets.triton.target import STRATEGY_FILE, TritonDeployment, TritonTarget, pbtxt, witness_sources
 from batchproof.targets.triton.wire import GrpcWire
 from batchproof.targets.witness_model import TRITON_CLAIMS
 
@@ -22,6 +22,7 @@ ENDING_S = 2.0  # a server that does not answer may be about to end, and how it 
 SHM_NEEDED = 64 << 20  # bytes; each instance of a Python model needs a megabyte
 CACHE_BYTES = 16 << 20
 LOADS_AT_ONCE = 8  # a Python model serves after 0.3 s, and needs a processor for half of that time
+WITH_A_STRATEGY = "with the strategy library that you gave it, "
 SHM_FULL = (
     "the server's shared memory is full: free some of /dev/shm or, with triton-docker, give it more with the option shm=512m"
 )
@@ -71,18 +72,24 @@ class Server(Protocol):
 
 
 class OwnTriton(TritonTarget):
-    """A Triton of our own: its end is noticed, its log is read, and it ends with us."""
+    """A Triton of our own: its end is noticed, its log is read, and it ends with us.
+
+    strategy: a library for custom batching, which each model gets; empty: none.
+    """
 
     deploys_at_once = LOADS_AT_ONCE
 
-    def __init__(self, start: Callable[[], Server], reached: str) -> None:
-        self._start = start
+    def __init__(self, start: Callable[[], Server], reached: str, strategy: bytes = b"") -> None:
+        self._start, self._strategy = start, strategy
         self._server = server = start()
         self.process_group = server.process_group
         wire = GrpcWire(server.grpc, server.metrics)
+        if strategy:
+            vars(self).update(restart=None)  # it ends the next server, too, and not because the host is busy
         try:
             compiles = bool(compiler())
-            own = {"validation": True, "faults": True, "sequence_state": compiles, "custom_batching": compiles}
+            own = {"validation": True, "faults": True, "sequence_state": compiles}
+            own["custom_batching"] = compiles and not strategy  # whose limits are not those of a rule
             super().__init__(wire, reached=reached, claims={**TRITON_CLAIMS, **own})
         except BaseException:
             wire.close()
@@ -98,7 +105,7 @@ class OwnTriton(TritonTarget):
         """Start a new server in place of one that a fault has ended."""
         info = self.info  # with the user's claims
         self.close()
-        OwnTriton.__init__(self, self._start, info.reached)
+        OwnTriton.__init__(self, self._start, info.reached, self._strategy)
         self.info = info
 
     def load_files(self, proto: Any, content: Mapping[str, bytes]) -> None:
@@ -112,6 +119,10 @@ class OwnTriton(TritonTarget):
             raise
         except TargetError as error:
             raise TargetError(f"{error}\n{complaints(self._server.log_after(before))}".strip()) from None
+
+    def _model(self, config: Any, name: str) -> tuple[Any, Mapping[str, bytes]]:
+        proto, content = super()._model(config, name)
+        return proto, {**content, **({STRATEGY_FILE: self._strategy} if self._strategy else {})}
 
     def remove_files(self, name: str) -> None:
         """Remove a model's folder."""
@@ -151,7 +162,7 @@ class OwnTriton(TritonTarget):
             deadline = time.monotonic() + ENDING_S
             while time.monotonic() < deadline and not (ended := self._server.ended()):
                 time.sleep(0.05)
-            return ended or why
+            return f"{WITH_A_STRATEGY if self._strategy else ''}{ended or why}"
         return ""
 
     def server_log(self) -> str:

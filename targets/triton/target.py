@@ -43,6 +43,7 @@ from batchproof.targets.witness_model import TRITON_CLAIMS, witnessed
 
 WARM_UP = 3  # calls
 BEGUN = "batcher_initialize"
+STRATEGY_FILE = "1/batchstrategy.so"  # where Triton looks for a batching strategy first
 NOTHING_SET = {"defaults": True, "default_batch": 1, "default_delay_ms": 0}  # there are no batches until they are asked for
 SERVES_WHAT_IT_IS_SENT = {**NOTHING_SET, "repository": True, "ensembles": True}
 BASIC = BatcherConfig().facts().keys()
@@ -243,7 +244,7 @@ def _strategy(config: BatcherConfig | None) -> dict[str, bytes]:
         return {}
     if not compiler():
         raise Unsupported("a batching strategy, which needs a C compiler (install gcc)")
-    return {"1/batchstrategy.so": strategy_library()}
+    return {STRATEGY_FILE: strategy_library()}
 
 
 def warm_up_calls(config: dict[str, Any]) -> list[list[Payload]]:

@@ -28,7 +28,7 @@ needs_triton = pytest.mark.skipif(not find_spec("pytriton"), reason="needs the e
 
 
 @needs_cc
-@pytest.mark.parametrize("source", ["null_backend.c", "state_witness.c"])
+@pytest.mark.parametrize("source", ["null_backend.c", "state_witness.c", "strategy.c"])
 def test_the_sources_compile_without_a_warning(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also with the warnings that the project does not ask for when it compiles them on a user's machine."""
     path = Path(str(files("batchproof.targets.triton") / source))
@@ -41,7 +41,7 @@ def test_the_sources_compile_without_a_warning(source: str, tmp_path: Path, monk
 
     with monkeypatch.context() as patch:
         patch.setattr(compiled.subprocess, "run", run)
-        compiled.state_witness.__wrapped__()
+        (compiled.strategy_library if source == "strategy.c" else compiled.state_witness).__wrapped__()
     defined = [option for option in asked[0] if option.startswith("-D")]
     strict = ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-c", "-o", str(tmp_path / "o")]
     command = [*strict, *defined, str(path)]
