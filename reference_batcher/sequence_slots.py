@@ -128,13 +128,16 @@ class Slots:
         while self._rested:
             sequence = self._rested.pop()
             sequence.touched_ns = now_ns if sequence.touched_ns is None else sequence.touched_ns
-        while self._resting:
-            sequence = next(iter(self._resting))
+        over, next_ns = [], None
+        for sequence in self._resting:
             due_ns = (sequence.touched_ns or 0) + self._idle_ns
             if now_ns < due_ns and not self._draining:
-                return due_ns
+                next_ns = due_ns
+                break
+            over.append(sequence)
+        for sequence in sorted(over, key=lambda one: (one.touched_ns or 0, one.slot, one.instance)):
             self.end(sequence)
-        return None
+        return next_ns
 
     def late(self, now_ns: int) -> tuple[tuple[Entry, ...], int | None]:
         """Take out of the backlog what waited for longer than a request's timeout, sequence by sequence; and when next."""

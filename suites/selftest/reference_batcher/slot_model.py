@@ -113,9 +113,9 @@ class SlotModel:
                     self._end(held)
 
     def _tick(self, now_ns: int) -> None:
-        """End what was idle for too long, in the order in which it was due."""
+        """End what was idle for too long, in the order in which it was due; at one moment, the lowest slot first."""
         idle = [one for one in self.known.values() if not one.queue and not one.running]
-        for one in sorted(idle, key=lambda one: one.quiet_since_ns):
+        for one in sorted(idle, key=lambda one: (one.quiet_since_ns, one.place or ())):
             if one.quiet_since_ns + self.idle_ns <= now_ns:
                 del self.known[one.id]
                 self._end(one)
