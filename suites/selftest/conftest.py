@@ -28,7 +28,7 @@ FIRST = (  # the files that take longest: at the end of the list, one of them wo
     "targets/triton/test_container.py", "load/second_opinion/test_locust_run.py", "load/test_runs.py",
     "fixtures/judging/test_side_by_side.py", "commands/test_lab.py", "targets/kit/test_processes.py",
     "commands/test_new_adapter.py", "reports/history/test_writing.py", "reports/history/test_store.py",
-    "test_docs_examples.py", "load/second_opinion/test_perf_analyzer.py",
+    "test_docs_examples.py", "load/second_opinion/test_perf_analyzer.py", "targets/triton/test_compiled_strategy.py",
     "load/spread/test_crew.py", "bench/ab/test_run.py", "reports/html/test_report.py",
 )
 
