@@ -218,6 +218,7 @@ _TABLE = (
     Claim("config", "The target has a config.pbtxt, and reports what it serves.", "a config.pbtxt"),
     Claim("repository", "Models are loaded and unloaded while others serve (the verb `repository`).", "a model repository"),
     Claim("ensembles", "A model may be a row of other models, each of which batches by itself.", "ensembles"),
+    Claim("shared_memory", "Tensors may be in shared memory instead of the request.", "shared memory"),
     Claim("rate_limiter", "Executions wait for resources of which there are only so many units.", "a rate limiter"),
     Claim("validation", "The target refuses invalid configurations.", "validation of configurations"),
     Claim("torch", "The target serves torch modules.", "torch modules"),

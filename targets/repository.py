@@ -77,10 +77,7 @@ class Live:
 
 
 class Repository(Protocol):
-    """Models that are loaded and unloaded while others serve.
-
-    Optional verb: `kill_instance(model)` kills the process of one of its instances.
-    """
+    """Models that are loaded and unloaded while others serve."""
 
     def load(self, model: Model) -> None:
         """Load the model, or load it again in place of the one of the same name; returns when it is ready.
@@ -102,6 +99,9 @@ class Repository(Protocol):
 
     def cancel(self, future: Any) -> None:
         """Cancel a request; Unsupported if the protocol cannot."""
+
+    def kill_instance(self, name: str) -> None:
+        """Kill the process of one of its instances; Unsupported if this cannot be done."""
 
     def queued(self, name: str) -> int:
         """Return how many requests wait for the model, as the server says."""

@@ -111,6 +111,9 @@ class Options:
 class ContainerServer:
     """One container with one tritonserver, its ports published by the engine, its repository filled by copying."""
 
+    same_host = False
+    temporary: Path | None = None
+
     def __init__(self, engine: Engine, options: Options) -> None:
         self._engine, self._options = engine, options
         self._name = f"batchproof-{os.getpid()}-{secrets.token_hex(6)}"

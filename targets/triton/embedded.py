@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from batchproof.targets.deadlines import more_time, timeout_s
@@ -38,7 +39,8 @@ def embedded_triton(strategy: str = "") -> OwnTriton:
 
     strategy: the path of a library for custom batching, which every model gets (see docs/custom.md).
     """
-    return OwnTriton(EmbeddedServer, reached="triton", strategy=own_strategy(strategy) if strategy else b"")
+    own = own_strategy(strategy) if strategy else b""
+    return OwnTriton(EmbeddedServer, reached="triton", strategy=own, limited=lambda limits: EmbeddedServer(limits=limits))
 
 
 def own_strategy(path: str) -> bytes:
@@ -55,19 +57,25 @@ def own_strategy(path: str) -> bytes:
 class EmbeddedServer:
     """One tritonserver process in a process group of its own, with its own ports, repository, log and shared memory.
 
-    completes: it completes configurations, as Triton does by default. address: where it listens.
+    completes: it completes configurations, as Triton does by default. address: where it listens. limits: the units of each
+    resource of its rate limiter; without any it has none.
     """
 
-    def __init__(self, *, completes: bool = False, address: str = "127.0.0.1") -> None:
+    same_host = True
+
+    def __init__(
+        self, *, completes: bool = False, address: str = "127.0.0.1", limits: Mapping[str, int] = MappingProxyType({})
+    ) -> None:
         layout = Layout.find()
         _need_shared_memory()
         _sweep()
         self.folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         self.log_path = self.folder / "tritonserver.log"
         self.shm_prefix = f"batchproof_{os.getpid()}_{secrets.token_hex(4)}_"
+        self.temporary = self.folder / "tmp" if limits else None
         self._process: Guarded | None = None
         try:
-            self._start(layout, completes=completes, address=address)
+            self._start(layout, limits, completes=completes, address=address)
         except OSError as error:
             self.stop()
             why = f"cannot create the server's folder {self.folder} ({error.strerror})"
@@ -76,7 +84,7 @@ class EmbeddedServer:
             self.stop()
             raise
 
-    def _start(self, layout: Layout, *, completes: bool, address: str) -> None:
+    def _start(self, layout: Layout, limits: Mapping[str, int], *, completes: bool, address: str) -> None:
         http_port, grpc_port, metrics_port = free_ports(3)
         self.grpc, self.metrics = f"{address}:{grpc_port}", f"{address}:{metrics_port}"
         self.http = f"{address}:{http_port}"
@@ -96,6 +104,8 @@ class EmbeddedServer:
                 metrics_port=str(metrics_port),
                 **dict.fromkeys(("http_address", "grpc_address", "metrics_address"), address),
             ),
+            *(["--rate-limit=execution_count"] if limits else []),
+            *(f"--rate-limit-resource={name}:{units}" for name, units in limits.items()),
         ]
         self._process = Guarded(
             command,

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import threading
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 from batchproof.targets.deadlines import TooLate
 from batchproof.targets.kit.processes import tail
-from batchproof.targets.protocol import TargetError
+from batchproof.targets.protocol import TargetError, Unsupported
 from batchproof.targets.triton.compiled import compiler
 from batchproof.targets.triton.reported import with_reports
+from batchproof.targets.triton.repository import TritonRepository
 from batchproof.targets.triton.target import STRATEGY_FILE, TritonDeployment, TritonTarget, pbtxt, witness_sources
 from batchproof.targets.triton.wire import GrpcWire
 from batchproof.targets.witness_model import TRITON_CLAIMS
@@ -30,6 +33,14 @@ SHM_FULL = (
 
 class Server(Protocol):
     """One tritonserver that this run has started and that ends with it."""
+
+    @property
+    def same_host(self) -> bool:
+        """Whether it sees this host's shared memory."""
+
+    @property
+    def temporary(self) -> Path | None:
+        """Its temporary folder on this host, if gates and logs in it are used as they are."""
 
     @property
     def grpc(self) -> str:
@@ -79,8 +90,16 @@ class OwnTriton(TritonTarget):
 
     deploys_at_once = LOADS_AT_ONCE
 
-    def __init__(self, start: Callable[[], Server], reached: str, strategy: bytes = b"") -> None:
-        self._start, self._strategy = start, strategy
+    def __init__(
+        self,
+        start: Callable[[], Server],
+        reached: str,
+        strategy: bytes = b"",
+        limited: Callable[[Mapping[str, int]], Server] | None = None,
+    ) -> None:
+        self._start, self._strategy, self._limited = start, strategy, limited
+        self._lock = threading.Lock()
+        self._others: dict[tuple[tuple[str, int], ...], OwnTriton] = {}
         self._server = server = start()
         self.process_group = server.process_group
         wire = GrpcWire(server.grpc, server.metrics)
@@ -90,6 +109,7 @@ class OwnTriton(TritonTarget):
             compiles = bool(compiler())
             own = {"validation": True, "faults": True, "sequence_state": compiles}
             own["custom_batching"] = compiles and not strategy  # whose limits are not those of a rule
+            own |= {"rate_limiter": limited is not None, "shared_memory": server.same_host}
             super().__init__(wire, reached=reached, claims={**TRITON_CLAIMS, **own})
         except BaseException:
             wire.close()
@@ -105,7 +125,7 @@ class OwnTriton(TritonTarget):
         """Start a new server in place of one that a fault has ended."""
         info = self.info  # with the user's claims
         self.close()
-        OwnTriton.__init__(self, self._start, info.reached, self._strategy)
+        OwnTriton.__init__(self, self._start, info.reached, self._strategy, self._limited)
         self.info = info
 
     def load_files(self, proto: Any, content: Mapping[str, bytes]) -> None:
@@ -156,6 +176,33 @@ class OwnTriton(TritonTarget):
             vars(deployment).update(log=with_reports(deployment.log, self._server.log, deployment.name))
         return deployment
 
+    def repository(self, limits: Mapping[str, int] | None = None) -> TritonRepository:
+        """Open a repository, on another server if it has to have a rate limiter; that one ends with this one."""
+        if limits is not None:
+            return self._with_limiter(limits).repository()
+        found = super().repository()
+
+        def kill_instance(name: str) -> None:
+            if not self._server.kill_instance(found.name_of(name)):
+                raise TargetError(f"no process of the model '{name}' is running")
+
+        vars(found).update(kill_instance=kill_instance)
+        return found
+
+    def _temporary(self) -> Path | None:
+        return self._server.temporary
+
+    def _with_limiter(self, limits: Mapping[str, int]) -> OwnTriton:
+        if self._limited is None:
+            raise Unsupported("rate_limiter")
+        start, key = self._limited, tuple(sorted(limits.items()))
+        with self._lock:
+            if (there := self._others.get(key)) and there.alive():
+                self._others.pop(key).close()  # it has died
+            if key not in self._others:
+                self._others[key] = OwnTriton(lambda: start(limits), self.info.reached)
+            return self._others[key]
+
     def alive(self) -> str:
         """Return how the server ended, or that it does not answer any more; an empty string if it is alive."""
         if why := self._server.ended() or super().alive():
@@ -166,11 +213,14 @@ class OwnTriton(TritonTarget):
         return ""
 
     def server_log(self) -> str:
-        """Return all that the server has logged."""
-        return self._server.log()
+        """Return all that the server has logged, and then what those with a rate limiter have."""
+        return "\n".join([self._server.log(), *(other.server_log() for other in self._others.values())])
 
     def close(self) -> None:
-        """Disconnect and stop the server."""
+        """Disconnect and stop the server, and those with a rate limiter."""
+        for other in self._others.values():
+            other.close()
+        self._others.clear()
         self._wire.close()
         self._server.stop()
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any, Protocol
 
-from batchproof.targets.protocol import Request, Response, TargetError
+from batchproof.targets.protocol import Request, Response, TargetError, Unsupported
 from batchproof.targets.repository import Live, Model
 from batchproof.targets.triton.models import configuration, contents
+from batchproof.targets.triton.shared import SharedMemory
 from batchproof.targets.triton.wire import Wire
+from batchproof.targets.witness.probe import read_log, release
 
 CONTROL = "batchproof_control"
 READY = "READY"
@@ -32,14 +35,20 @@ class Loader(Protocol):
 
 
 class TritonRepository:
-    """Models whose names begin with `batchproof_SCOPE_`, and which are gone when it is closed."""
+    """Models whose names begin with `batchproof_SCOPE_`, and which are gone when it is closed.
 
-    def __init__(self, loader: Loader, wire: Wire, scope: str) -> None:
+    local: the server's temporary folder, if it is used as it is. Then no model has to be asked for a log or for a gate to
+    be opened, which would not be answered while a rate limiter holds every model up.
+    """
+
+    def __init__(self, loader: Loader, wire: Wire, scope: str, local: Path | None = None) -> None:
+        self._local = local
         self._loader = loader
         self._wire = wire
         self._scope = scope
         self._names: dict[str, str] = {}
         self._cursors: dict[str, dict[str, int]] = {}
+        self._memory: SharedMemory | None = None
 
     def load(self, model: Model) -> None:
         """Load it, or load it again; returns when it is ready."""
@@ -67,12 +76,19 @@ class TritonRepository:
 
     def submit(self, name: str, request: Request, version: int = 0, *, shared: bool = False) -> Future[Response]:
         """Send a request."""
-        del shared
-        return self._wire.infer(self.name_of(name), request, _text(version))
+        if not shared:
+            return self._wire.infer(self.name_of(name), request, _text(version))
+        if self._memory is None:
+            self._memory = self._wire.shared_memory()
+        return self._wire.infer_shared(self.name_of(name), request, self._memory, _text(version))
 
     def cancel(self, future: Any) -> None:
         """Cancel a request."""
         self._wire.cancel(future)
+
+    def kill_instance(self, name: str) -> None:  # noqa: ARG002 - only the owner of the server can
+        """Kill the process of one of its instances."""
+        raise Unsupported("faults")
 
     def queued(self, name: str) -> int:
         """Return the pending-request gauge."""
@@ -84,10 +100,17 @@ class TritonRepository:
 
     def release(self, name: str, token: int) -> None:
         """Open a gate."""
-        self._ask(name, do="release", token=token)
+        if self._local is not None:
+            release(self._local / folder_of(self.name_of(name)), token)
+        else:
+            self._ask(name, do="release", token=token)
 
     def log(self, name: str) -> list[dict[str, Any]]:
         """Return the new lines of the witness's log."""
+        if self._local is not None:
+            folder = self._local / folder_of(self.name_of(name))
+            found, self._cursors[name] = read_log(folder, self._cursors.get(name, {}))
+            return found
         answer = self._ask(name, do="log", cursors=self._cursors.get(name, {}))
         self._cursors[name] = answer["cursors"]
         lines: list[dict[str, Any]] = answer["lines"]
@@ -95,11 +118,14 @@ class TritonRepository:
 
     def close(self) -> None:
         """Unload and remove everything, ensembles before their steps."""
+        if self._memory is not None:
+            self._memory.close()
         for name, full in reversed(self._names.items()):
             self._wire.unload(full)
             self._loader.remove_files(full)
-            with contextlib.suppress(TargetError):
-                self._ask(name, do="remove")
+            if self._local is None:  # else they go with the server
+                with contextlib.suppress(TargetError):
+                    self._ask(name, do="remove")
 
     def name_of(self, name: str) -> str:
         """Return what a model is called on the server."""

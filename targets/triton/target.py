@@ -17,6 +17,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -159,7 +160,11 @@ class TritonTarget:
             raise Unsupported("repository")
         if limits is not None:
             raise Unsupported("rate_limiter")
-        return TritonRepository(self, self._wire, f"{self._run}_{next(self._number)}")
+        return TritonRepository(self, self._wire, f"{self._run}_{next(self._number)}", self._temporary())
+
+    def _temporary(self) -> Path | None:
+        """Return the server's temporary folder if the gates and logs in it are used as they are."""
+        return None
 
     def alive(self) -> str:
         """Return why the server cannot be judged any more, or an empty string."""

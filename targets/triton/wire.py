@@ -18,6 +18,7 @@ from batchproof.targets.deadlines import TooLate, more_time, timeout_s
 from batchproof.targets.kit.routes import Route
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, Unsupported
 from batchproof.targets.triton.metrics import Metrics
+from batchproof.targets.triton.shared import SharedMemory
 
 ASKED_S = 1.0  # until a call whose answer is not awaited has reached the server
 CLIENTS = 128  # requests under way at once over HTTP: each needs a thread
@@ -167,6 +168,17 @@ class Wire(ABC):
     def close(self) -> None:
         """Disconnect."""
 
+    def shared_memory(self) -> SharedMemory:
+        """Return a way to send requests in shared memory; Unsupported if this wire has none."""
+        raise Unsupported("shared_memory")
+
+    def infer_shared(self, name: str, request: Request, memory: SharedMemory, version: str = "") -> Future[Response]:
+        """Send with the tensors in shared memory; returns at once."""
+        future = Called()
+        asked = self._request(request, text_ids=False)[1]
+        future.call = memory.infer(name, request, future, refusal, model_version=version, **asked)
+        return future
+
     def cancel(self, future: Any) -> None:  # noqa: ARG002 - not every wire can
         """Tell the server that the answer is not wanted any more; Unsupported if the protocol cannot."""
         raise Unsupported("cancel")
@@ -262,6 +274,10 @@ class GrpcWire(Wire):
         tensors, asked = self._request(request, text_ids=text_ids)
         future.call = self._channel.async_infer(name, tensors, settle, version, **asked)
         return future
+
+    def shared_memory(self) -> SharedMemory:
+        """Return a way to send requests in shared memory, to a server on this host."""
+        return SharedMemory(self._api, self._channel)
 
     def cancel(self, future: Any) -> None:
         """Cancel the call."""

@@ -17,7 +17,7 @@ class Limiter:
         self._limits = dict(limits)
         self._free = dict(limits)
         self._ran: dict[int, int] = {}
-        self._waiting: list[Group] = []
+        self._waiting: dict[object, Group] = {}
         self._changed = threading.Condition()
 
     def check(self, groups: Sequence[Group]) -> None:
@@ -31,11 +31,16 @@ class Limiter:
     @contextmanager
     def held(self, group: Group) -> Iterator[None]:
         """Wait until it is this group's turn and there are its units, and hold them."""
+        if not group.resources:
+            yield
+            return
+        mine = object()
         with self._changed:
-            self._waiting.append(group)
-            while self._next() is not group:
+            self._waiting[mine] = group
+            while self._next() is not mine:
                 self._changed.wait()
-            self._waiting.remove(group)
+            del self._waiting[mine]
+            self._changed.notify_all()
             for name, units in group.resources:
                 self._free[name] -= units
             self._ran[id(group)] = self._ran.get(id(group), 0) + 1
@@ -47,8 +52,8 @@ class Limiter:
                     self._free[name] += units
                 self._changed.notify_all()
 
-    def _next(self) -> Group | None:
-        """Return the group that has run least, counted by its priority, if there is enough for it."""
-        rank = {id(group): self._ran.get(id(group), 0) * (group.priority or 1) for group in self._waiting}
-        first = min(self._waiting, key=lambda group: rank[id(group)])
-        return first if all(self._free[name] >= units for name, units in first.resources) else None
+    def _next(self) -> object | None:
+        """Return who waits for the group that has run least, counted by its priority, if there is enough for it."""
+        rank = {one: self._ran.get(id(group), 0) * (group.priority or 1) for one, group in self._waiting.items()}
+        first = min(rank, key=rank.__getitem__)
+        return first if all(self._free[name] >= units for name, units in self._waiting[first].resources) else None

@@ -28,7 +28,6 @@ from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
 
 STEP = COLUMNS.index("nonce")
 ASKED = [COLUMNS.index(name) for name in ("hold", "work_ns", "row_work_ns", "fail")]
-GONE = Refused(Kind.CLOSED, "the model is not available", "NOT_FOUND")
 CANCELLED = Refused(Kind.CANCELLED, "cancelled", "CANCELLED")
 _processes = itertools.count(1)
 
@@ -38,6 +37,7 @@ class StandIn:
 
     def __init__(self) -> None:
         claims = {**REFERENCE_CLAIMS, "repository": True, "ensembles": True, "rate_limiter": True, "torch": False}
+        claims |= {"shared_memory": True, "faults": True}
         self.info = TargetInfo("StandIn", "1", f"{__name__}:StandIn", claims=claims)
 
     def deploy(self, config: Any) -> Any:
@@ -61,6 +61,7 @@ class Version:
         self.witnesses = [Witness(folder, place.pack()) for place in own]
         self.groups = [group for _, _, group in places]
         self.asked: list[Any] = []
+        self.dying: list[Witness] = []
         self._step = model.step
         config = witnessed(model.config)
         pairs = zip(self.witnesses, self.groups, strict=True)
@@ -92,6 +93,9 @@ class Version:
         """Run one batch, once there are resources for it."""
         tensors = taken_apart(batch)[0]
         own = [self._own(tensor) for tensor in tensors]
+        if witness in self.dying:
+            self.dying.remove(witness)  # a new process takes its place
+            raise RuntimeError("the process of this instance was killed")
         if limiter is None:
             answers = witness.execute(own)
         else:
@@ -181,12 +185,12 @@ class StandInRepository:
         del shared
         loaded = self._loaded.get(name)
         if loaded is None:
-            raise GONE
+            raise gone(name, version)
         if loaded.model.steps:
             return self._through(loaded, request)
         number = version or max(loaded.versions)
         if number not in loaded.versions:
-            raise GONE
+            raise gone(name, version)
         future: Future[Response] = loaded.versions[number].submit(request)
         replaced = self._loaded.get(name) not in (loaded, None)
         if replaced and future.done() and batcher_closed(future.exception()):  # since it was looked up
@@ -211,6 +215,11 @@ class StandInRepository:
             done = sum(loaded.counts.values())
             return {**loaded.counts, "inference_count": done, "execution_count": done, "cache_hits": 0, "batches": {}}
         return counted(loaded.versions[version or max(loaded.versions)].batcher.statistics())
+
+    def kill_instance(self, name: str) -> None:
+        """Kill an instance: its next batch fails."""
+        version = max(self._loaded[name].versions.values(), key=lambda one: one.number)
+        version.dying.append(version.witnesses[0])
 
     def release(self, name: str, token: int) -> None:
         """Open a gate."""
@@ -270,6 +279,11 @@ class StandInRepository:
         thread = threading.Thread(target=loaded.close, daemon=True)
         thread.start()
         self._old.append(thread)
+
+
+def gone(name: str, version: int) -> Refused:
+    """Return the refusal of a request to a model, or to a version of it, that is not there."""
+    return Refused(Kind.CLOSED, f"model '{name}' version {version} is not available", "NOT_FOUND")
 
 
 def batcher_closed(error: BaseException | None) -> bool:
