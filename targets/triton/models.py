@@ -27,7 +27,7 @@ def configuration(model: Model, name: str, folder: str, names: dict[str, str]) -
 def contents(model: Model) -> dict[str, bytes]:
     """Return the files in the model's folder, by their paths in it, without its configuration."""
     if model.steps:
-        return {f"{version}/ensemble": b"" for version in model.versions}
+        return {f"{version}/ensemble": b"no file is needed here\n" for version in model.versions}
     found = {}
     for version in model.versions:
         for name, source in SOURCES.items():

@@ -47,6 +47,7 @@ class TritonRepository:
         self._wire = wire
         self._scope = scope
         self._names: dict[str, str] = {}
+        self._models: dict[str, Model] = {}
         self._cursors: dict[str, dict[str, int]] = {}
         self._memory: SharedMemory | None = None
 
@@ -55,6 +56,7 @@ class TritonRepository:
         name = self.name_of(model.name)
         again = model.name in self._names
         self._names[model.name] = name
+        self._models[model.name] = model
         proto = configuration(model, name, folder_of(name), {one: self.name_of(one) for one in model.steps})
         if again:
             self._loader.remove_files(name)
@@ -69,10 +71,13 @@ class TritonRepository:
         return self._wire.ready(self.name_of(name), _text(version))
 
     def listed(self, name: str) -> list[Live]:
-        """Return its versions that the repository's index lists."""
+        """Return its versions that the repository's index lists. It does not list what was sent with the load request."""
         own = [one for one in self._wire.index() if one["name"] == self.name_of(name) and one.get("version")]
         found = (Live(int(one["version"]), one.get("state") == READY, one.get("reason", "")) for one in own)
-        return sorted(found, key=lambda one: one.version)
+        sent = self._models[name].versions if name in self._models and not own else ()
+        return sorted(found, key=lambda one: one.version) or [
+            Live(version, ready=True) for version in sent if self.ready(name, version)
+        ]
 
     def submit(self, name: str, request: Request, version: int = 0, *, shared: bool = False) -> Future[Response]:
         """Send a request."""

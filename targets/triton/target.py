@@ -46,7 +46,7 @@ WARM_UP = 3  # calls
 BEGUN = "batcher_initialize"
 STRATEGY_FILE = "1/batchstrategy.so"  # where Triton looks for a batching strategy first
 NOTHING_SET = {"defaults": True, "default_batch": 1, "default_delay_ms": 0}  # there are no batches until they are asked for
-SERVES_WHAT_IT_IS_SENT = {**NOTHING_SET, "repository": True, "ensembles": True}
+SERVES_WHAT_IT_IS_SENT = {**NOTHING_SET, "repository": True}
 BASIC = BatcherConfig().facts().keys()
 
 
@@ -138,7 +138,12 @@ class TritonTarget:
         self.load_files(proto, {f"1/{file}": text for file, text in witness_sources(source).items()})
 
     def load_files(self, proto: Any, content: Mapping[str, bytes]) -> None:
-        """Load a model with this configuration and these files, by their paths in its folder."""
+        """Load a model with this configuration and these files, by their paths in its folder.
+
+        A model that is loaded already is loaded again only if its configuration differs, whatever its files are.
+        """
+        if "step" in proto.parameters:  # one of a repository's models, which may be loaded again
+            proto.parameters["batchproof_load"].string_value = str(next(self._number))
         self._wire.load(proto.name, proto, content)
 
     def _model(self, config: BatcherConfig | None, name: str) -> tuple[Any, Mapping[str, bytes]]:

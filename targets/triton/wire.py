@@ -21,7 +21,7 @@ from batchproof.targets.triton.metrics import Metrics
 from batchproof.targets.triton.shared import SharedMemory
 
 ASKED_S = 1.0  # until a call whose answer is not awaited has reached the server
-CLIENTS = 128  # requests under way at once over HTTP: each needs a thread
+CLIENTS = 512  # requests under way at once over HTTP: each needs a thread
 KINDS = (
     (r"cancelled|CANCELLED", Kind.CANCELLED),
     (r"timeout expired|timeout of the corresponding sequence", Kind.EXPIRED),
