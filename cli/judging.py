@@ -85,6 +85,7 @@ def hunt(
         bool, typer.Option("--simulated", help="Hunt in simulated time: the same as --target virtual.")
     ] = False,
     claims: Annotated[Path | None, typer.Option(help="TOML file that says what the target claims.")] = None,
+    sequences: Annotated[bool, typer.Option("--sequences", help="Hunt a batcher of sequences.")] = False,
     image: Image = "",
     _awake: Awake = False,
 ) -> None:
@@ -94,7 +95,7 @@ def hunt(
     if simulated and target not in ("reference", "virtual") and not target.startswith("mutant:"):
         misuse(f"only the reference batcher and its mutants run in simulated time, not {target}: leave --simulated out")
     spec = "virtual" if simulated and target == "reference" else with_image(target, image)
-    end(hunt_on(HuntOptions(spec, minutes, campaigns, seed, corpus, resume, first, claims)))
+    end(hunt_on(HuntOptions(spec, minutes, campaigns, seed, corpus, resume, first, claims, sequences)))
 
 
 @app.command(cls=NamesTargets, epilog=help_text("diff"))
@@ -104,11 +105,12 @@ def diff(
     seed: Annotated[int, typer.Option(help="Without --script: the first seed of the generated cases.")] = 1,
     count: Annotated[int, typer.Option(min=1, help="Without --script: how many cases to generate.")] = 10,
     save: Annotated[Path, typer.Option(help="Folder for the case in which the targets differ.")] = Path("reports/out/diff"),
+    sequences: Annotated[bool, typer.Option("--sequences", help="Without --script: generate cases of sequences.")] = False,
 ) -> None:
     """Run the same cases on two targets and show the first place where they differ."""
     from batchproof.commands.diff import diff as compare
 
-    end(compare(target, script, seed, count, save))
+    end(compare(target, script, seed, count, save, sequences=sequences))
 
 
 @app.command("rules", epilog=help_text("rules"))

@@ -2,8 +2,9 @@
 
 Two timelines are the same when every request has the same fate (answered, or refused for the same kind of reason) and the
 batches are the same. With one instance, the batches must hold the same requests in the same order and run in the same
-sequence. With several instances, the same batches may run in any sequence. Between simulated targets, the wording of
-refusals, the times and the counts must be the same as well.
+sequence. With several instances, the same batches may run in any sequence. Where a sequence has a place in the batch
+(`direct`), the places must be the same. Between simulated targets, the wording of refusals, the times and the counts must be
+the same as well.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from pathlib import Path
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.driving.case import Case, CaseError, run_case
 from batchproof.fixtures.driving.covering import gated_case
+from batchproof.fixtures.driving.sequence_features import gated_steps_case
 from batchproof.fixtures.evidence.timeline import Sent, Timeline
 from batchproof.targets.lifecycle import close
 from batchproof.targets.protocol import Misuse, TargetError, Unsupported
 from batchproof.targets.verbs import FullTarget
 
 MEASURE_AGAIN = 3  # times that a difference between real targets must appear: one that a stalled host causes appears once
+PLACED = " in slot "
 Batches = tuple[tuple[str, ...], ...]
 
 
@@ -40,11 +43,11 @@ def divergence(one: Timeline, other: Timeline, *, exact: bool = False) -> Diverg
     left, right = _batches(one), _batches(other)
     for number, (mine, theirs) in enumerate(zip(left, right, strict=False), 1):
         if mine != theirs:
-            names = tuple(sorted({*mine} ^ {*theirs} or {*mine}))
+            names = tuple(sorted({name.partition(PLACED)[0] for name in {*mine} ^ {*theirs} or {*mine}}))
             return Divergence(f"batch {number}", _words(mine), _words(theirs), names)
     if len(left) != len(right):
         shared = min(len(left), len(right))
-        more = tuple(name for batch in (*left[shared:], *right[shared:]) for name in batch)
+        more = tuple(name.partition(PLACED)[0] for batch in (*left[shared:], *right[shared:]) for name in batch)
         return Divergence("number of batches", str(len(left)), str(len(right)), more)
     for sent in one.requests:
         fates = _fate(one[sent.name], exact=exact), _fate(other[sent.name], exact=exact)
@@ -54,7 +57,13 @@ def divergence(one: Timeline, other: Timeline, *, exact: bool = False) -> Diverg
 
 
 def _batches(timeline: Timeline) -> Batches:
-    batches = tuple(timeline.names(run) for run in timeline.executions)
+    placed = (timeline.config.get("sequence") or {}).get("strategy") == "direct"
+    batches = tuple(
+        tuple(f"{name}{PLACED}{place.slot}" for name, place in zip(timeline.names(run), run.places, strict=True))
+        if placed and run.places
+        else timeline.names(run)
+        for run in timeline.executions
+    )
     return batches if timeline.config["instances"] == 1 else tuple(sorted(batches))
 
 
@@ -85,12 +94,14 @@ def _words(names: Sequence[str]) -> str:
     return f"({', '.join(names)})"
 
 
-def diff(names: Sequence[str], script: Path | None, seed: int, count: int, save: Path) -> ExitStatus:
+def diff(
+    names: Sequence[str], script: Path | None, seed: int, count: int, save: Path, *, sequences: bool = False
+) -> ExitStatus:
     """Compare two targets on the case of a file, or on `count` generated ones from this seed; return the exit status."""
     if len(names) != 2:
         return refuse(f"diff compares two targets, and {len(names)} were given: --target reference --target triton")
     try:
-        cases = [Case.read(script)] if script else seeded(seed, count)
+        cases = [Case.read(script)] if script else seeded(seed, count, sequences=sequences)
     except CaseError as error:
         return refuse(error)
     return compare(names, cases, save)
@@ -124,9 +135,10 @@ def compare(names: Sequence[str], cases: Sequence[Case], save: Path) -> ExitStat
     return ExitStatus.FINE
 
 
-def seeded(seed: int, count: int) -> list[Case]:
+def seeded(seed: int, count: int, *, sequences: bool = False) -> list[Case]:
     """Return the cases of these seeds. In each, what leaves depends on the configuration and not on the target's speed."""
-    return [gated_case(number) for number in range(seed, seed + count)]
+    made = gated_steps_case if sequences else gated_case
+    return [made(number) for number in range(seed, seed + count)]
 
 
 def _parted(targets: Sequence[FullTarget], case: Case) -> tuple[Case, Divergence, list[Timeline]] | None:

@@ -26,6 +26,7 @@ from batchproof.commands.hunt.table import summary, table
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.driving.features import features_of
 from batchproof.fixtures.driving.phases import Phase
+from batchproof.fixtures.driving.sequence_features import steps_features_of
 from batchproof.fixtures.evidence import kinds
 from batchproof.fixtures.evidence.timeline import Timeline
 from batchproof.fixtures.judging.declarations import (
@@ -50,7 +51,10 @@ EVERY_S = 10.0  # between two lines about where the hunt stands
 
 @dataclass(frozen=True)
 class HuntOptions:
-    """The options of the command line. campaigns: 0: as many as the time allows. corpus: None: in reports/out."""
+    """The options of the command line.
+
+    campaigns: 0: as many as the time allows. corpus: None: in reports/out. sequences: requests form sequences.
+    """
 
     target: str
     minutes: float = 5.0
@@ -60,6 +64,7 @@ class HuntOptions:
     resume: bool = False
     first: bool = False
     claims: Path | None = None
+    sequences: bool = False
 
 
 def hunt_on(options: HuntOptions) -> ExitStatus:
@@ -124,7 +129,7 @@ class Hunt:
     def __post_init__(self) -> None:
         """Take up what an earlier hunt has left."""
         self.coverage = Coverage()
-        self.corpus = Corpus(self.ground.claims, self.coverage, longest_of(self.ground))
+        self.corpus = Corpus(self.ground.claims, self.coverage, longest_of(self.ground), steps=self.options.sequences)
         self.rounds = Rounds(self.ground, self.corpus, self.coverage, self.options.seed)
         self._decisions = known_decisions(SHIPPED_KNOWN_ISSUES)
         self._began = self._told = time.monotonic()
@@ -205,7 +210,8 @@ class Hunt:
 
     def _explained(self, one: Driven, trouble: Trouble) -> KnownDecision | None:
         """Return the known decision that explains a trouble with this configuration."""
-        info, features = self.ground.target.info, features_of(one.campaign.config)
+        info, config = self.ground.target.info, one.campaign.config
+        features = features_of(config) if config.sequence is None else steps_features_of(config)
         return next((known for known in self._decisions if known.explains(info, trouble.kind, features)), None)
 
     def _known(self, known: KnownDecision) -> None:
@@ -347,7 +353,7 @@ class Hunt:
         reached = tuple(tuple(point) for point in one["reached"])
         for point in reached:
             self.coverage.points.setdefault(point, 1)
-        if not unmet(self.ground.claims, config.features()):
+        if not unmet(self.ground.claims, config.features()) and (config.sequence is not None) == self.options.sequences:
             self.corpus.keep(Kept(config, phases, reached))
 
     def _take_state(self, state: Any) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 from batchproof.commands.hunt.reached import Coverage, Point
 from batchproof.fixtures.driving.features import changed_config, random_config
 from batchproof.fixtures.driving.phases import Means, Phase
-from batchproof.fixtures.driving.traffic import Traffic, changed, suited
+from batchproof.fixtures.driving.sequence_features import changed_steps_config, random_steps_config
+from batchproof.fixtures.driving.traffic import changed, suited, traffic_of
 from batchproof.reference_batcher.config import BatcherConfig
 
 MOST = 400  # campaigns that are kept in memory
@@ -29,10 +30,10 @@ class Kept:
 
 
 class Corpus:
-    """What is kept, and what to try next. longest: how many phases a campaign may have."""
+    """What is kept, and what to try next. longest: how many phases a campaign may have. steps: it has sequences."""
 
-    def __init__(self, claims: Mapping[str, Any], coverage: Coverage, longest: int = 8) -> None:
-        self._claims, self._coverage, self._longest = claims, coverage, longest
+    def __init__(self, claims: Mapping[str, Any], coverage: Coverage, longest: int = 8, *, steps: bool = False) -> None:
+        self._claims, self._coverage, self._longest, self.steps = claims, coverage, longest, steps
         self.kept: list[Kept] = []
 
     def keep(self, one: Kept) -> None:
@@ -44,14 +45,16 @@ class Corpus:
     def config(self, draw: random.Random) -> BatcherConfig:
         """Return the configuration of the next deployment: a new one, or one that is kept, mostly changed."""
         if not self.kept or draw.random() < NEW:
-            return random_config(draw, self._claims)
+            return (random_steps_config if self.steps else random_config)(draw, self._claims)
         config = self._chosen(draw).config
-        return config if draw.random() < 0.3 else changed_config(draw, config, self._claims)
+        if draw.random() < 0.3:
+            return config
+        return (changed_steps_config if self.steps else changed_config)(draw, config, self._claims)
 
     def phases(self, draw: random.Random, config: BatcherConfig, means: Means) -> tuple[Phase, ...]:
         """Return the traffic of the next campaign on a deployment with this configuration."""
         if not self.kept or draw.random() < NEW:
-            return Traffic(draw, config, means).phases(draw.randint(1, min(4, self._longest)))
+            return traffic_of(draw, config, means).phases(draw.randint(1, min(4, self._longest)))
         mine, other = self._chosen(draw), self._chosen(draw)
         if draw.random() < 0.1:
             return tuple(suited(one, config, means, draw) for one in mine.phases)

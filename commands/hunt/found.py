@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 from batchproof.commands.diff import divergence
 from batchproof.commands.hunt.ground import Ground
-from batchproof.commands.hunt.judges import ACCEPTOR, BROKEN, COMPARISON, DIED, LAWS, OF_ANY_TRAFFIC, Trouble, judge
+from batchproof.commands.hunt.judges import (
+    ACCEPTOR,
+    BROKEN,
+    COMPARISON,
+    DIED,
+    LAWS,
+    OF_ANY_TRAFFIC,
+    STEP_LAWS,
+    Trouble,
+    judge,
+)
 from batchproof.commands.hunt.rounds import Driven
 from batchproof.fixtures.driving.campaign import Campaign, smaller
 from batchproof.fixtures.driving.case import Case, run_case
@@ -20,7 +30,7 @@ from batchproof.targets.protocol import TargetError, Unsupported
 from batchproof.targets.virtual import VirtualTarget
 
 Shown = tuple[Trouble, Timeline | None]
-TIMED = frozenset({"idle", "expiry", "cancel", "refusal"})  # a duration decides these
+TIMED = frozenset({"idle", "expiry", "cancel", "refusal", "progress"})  # a duration decides these
 REPLAYS = 3
 TRIES = 400  # at making it smaller
 SHRINK_S = 25.0  # on the host; in simulated time, the tries end first
@@ -92,8 +102,9 @@ def _rule(trouble: Trouble, timeline: Timeline | None) -> str:
     """Return a law that fails on the evidence, so that a bundle of it shows the failure again; "" if there is none."""
     if timeline is None or trouble.kind == COMPARISON:
         return ""
-    same = [rule for rule, kind in LAWS.items() if kind == trouble.kind]
-    for rule in dict.fromkeys((trouble.rule, ACCEPTOR, *same)):
+    laws = STEP_LAWS if timeline.config.get("sequence") else {ACCEPTOR: trouble.kind, **LAWS}
+    same = [rule for rule, kind in laws.items() if kind == trouble.kind]
+    for rule in dict.fromkeys((trouble.rule, *same)):
         if rule in OF_ANY_TRAFFIC and judged(rule, timeline).verdict is Verdict.FAIL:
             return rule
     return ""

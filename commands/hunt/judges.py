@@ -25,11 +25,30 @@ LAWS = {  # the laws that are judged besides, and the kind of decision that each
     "DB-LAW-007": "counters",
     "DB-LAW-008": "shape",
 }
+STEP_LAWS = {  # those of sequences, which judge all of their traffic, and what each is about
+    "SB-LAW-001": "state",
+    "SB-LAW-002": "turn",
+    "SB-LAW-003": "place",
+    "SB-LAW-004": "once",
+    "SB-LAW-005": "answer",
+    "SB-LAW-006": "told",
+    "SB-LAW-007": "reason",
+    "SB-LAW-008": "slots",
+    "SB-LAW-009": "shared",
+    "SB-LAW-010": "progress",
+}
 IN_ROWS = "DB-LAW-002"  # counts rows, which may be other than what a batch is limited in
 CLOSES, REFUSES = "DB-LIVE-004", "DB-TIMEOUT-005"
-OF_ANY_TRAFFIC = frozenset({ACCEPTOR, IDLE, IDLE_WITH_POLICY, CLOSES, *LAWS})  # others ask for a script of their own
+OF_ANY_TRAFFIC = frozenset({ACCEPTOR, IDLE, IDLE_WITH_POLICY, CLOSES, *LAWS, *STEP_LAWS})  # others want their script
 COMPARISON, BROKEN, DIED = "comparison", "broken", "died"
 MEANINGS = {
+    "state": "a sequence finds the state that its own earlier requests have left",
+    "turn": "the requests of a sequence run one at a time, in the order in which they were sent",
+    "place": "a sequence stays where its state is",
+    "told": "the model is told which request of which sequence it has",
+    "slots": "no slot has two sequences, and no batch too many requests",
+    "shared": "sequences that wait share the next batch as their strategy says",
+    "progress": "no request of a sequence with a slot waits while its instance is free",
     **KINDS,
     COMPARISON: "the same happens as in the reference core, in simulated time",
     BROKEN: "the target does not break down",
@@ -76,7 +95,10 @@ def judge(timeline: Timeline, claims: Mapping[str, Any], *, laws: bool = True, o
     """
     accepted = Acceptance({}, ())
     troubles: list[Trouble] = []
-    if timeline.complete and timeline.same_clock:
+    steps = bool(timeline.config.get("sequence"))
+    if steps:
+        accepted = Acceptance(dict.fromkeys(STEP_LAWS.values(), sum(len(run.serials) for run in timeline.executions)), ())
+    elif timeline.complete and timeline.same_clock:
         idle = "" if timeline.simulated else _idle_rule(timeline, claims)
         accepted = accept(timeline, claims, idle=bool(idle), refusals=not unmet(claims, rules()[REFUSES].needs))
         laws_of = {"idle": idle or ACCEPTOR, "refusal": REFUSES}
@@ -84,8 +106,8 @@ def judge(timeline: Timeline, claims: Mapping[str, Any], *, laws: bool = True, o
             troubles.append(_trouble(one, laws_of.get(one.kind, ACCEPTOR)))
     if "close" in timeline.marks:
         troubles += _forgotten(timeline)
-    elif laws or not accepted.judged:
-        troubles += _by_laws(timeline, claims)
+    elif laws or steps or not accepted.judged:
+        troubles += _by_laws(timeline, claims, STEP_LAWS if steps else LAWS)
     if original is not None and (apart := divergence(original, timeline, exact=True)):
         troubles.append(Trouble(COMPARISON, "", Verdict.FAIL, f"{apart.where}: {apart.other}", apart.one))
     return Judged(accepted.judged, tuple(troubles if _all_heard(timeline) else _of_silence(troubles)))
@@ -112,8 +134,8 @@ def _idle_rule(timeline: Timeline, claims: Mapping[str, Any]) -> str:
     return "" if unmet(claims, rules()[rule].needs) else rule
 
 
-def _by_laws(timeline: Timeline, claims: Mapping[str, Any]) -> Iterator[Trouble]:
-    for rule, kind in LAWS.items():
+def _by_laws(timeline: Timeline, claims: Mapping[str, Any], laws: Mapping[str, str]) -> Iterator[Trouble]:
+    for rule, kind in laws.items():
         counted = rule != IN_ROWS or value_of(claims, "rows") in (False, "counted")
         if counted and not unmet(claims, rules()[rule].needs):
             judgement: Judgement = checkers()[rule](timeline)

@@ -10,6 +10,7 @@ from itertools import combinations
 
 from batchproof.fixtures.driving.features import features_of
 from batchproof.fixtures.driving.phases import Phase
+from batchproof.fixtures.driving.sequence_features import steps_features_of
 from batchproof.fixtures.evidence.timeline import Timeline
 from batchproof.reference_batcher.config import BatcherConfig
 
@@ -38,7 +39,8 @@ def together(points: frozenset[str]) -> set[Point]:
 
 
 def _points(config: BatcherConfig, phases: Sequence[Phase], timeline: Timeline, age: int) -> Iterator[str]:
-    yield from (f"feature {name}" for name in features_of(config) or {"none"})
+    found = features_of(config) if config.sequence is None else steps_features_of(config)
+    yield from (f"feature {name}" for name in found or {"none"})
     yield f"size {_size(config.max_batch_size)}"
     yield f"instances {config.instances if config.instances < 3 else '3 and more'}"
     yield from (f"traffic {phase.name}" for phase in phases)

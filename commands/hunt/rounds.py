@@ -17,7 +17,8 @@ from batchproof.fixtures.driving.campaign import Campaign
 from batchproof.fixtures.driving.case import Case, run_case
 from batchproof.fixtures.driving.covering import gated_case
 from batchproof.fixtures.driving.phases import Means, Phase
-from batchproof.fixtures.driving.traffic import Traffic
+from batchproof.fixtures.driving.sequence_features import gated_steps_case
+from batchproof.fixtures.driving.traffic import traffic_of
 from batchproof.fixtures.evidence.timeline import Timeline
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.reference_batcher.config import BatcherConfig
@@ -142,7 +143,7 @@ class Rounds:
 
     def _phases(self, draw: random.Random, config: BatcherConfig, means: Means, turn: int) -> tuple[Phase, ...]:
         if turn % PROBE_EVERY == 0:
-            return Traffic(draw, config, means).probe()
+            return traffic_of(draw, config, means).probe()
         return self._corpus.phases(draw, config, means)
 
     def _deployed(self, config: BatcherConfig) -> FullDeployment | Driven | None:
@@ -225,7 +226,7 @@ class Rounds:
 
     def _gated(self, draw: random.Random) -> Iterator[Driven]:
         """Drive one case whose batches depend on nothing's speed, and compare it with the reference core."""
-        case = gated_case(draw.randrange(1 << 30))
+        case = (gated_steps_case if self._corpus.steps else gated_case)(draw.randrange(1 << 30))
         number, self.number = self.number, self.number + 1
         if not comparable(case, self._ground.claims):
             return

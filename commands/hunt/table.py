@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+from batchproof.commands.hunt.judges import STEP_LAWS
 from batchproof.commands.hunt.reached import BATCHES, DEEP, ENDS, GROUPS, OLD, Coverage
 from batchproof.fixtures.driving.features import FEATURES
+from batchproof.fixtures.driving.sequence_features import STEP_FEATURES
 from batchproof.fixtures.judging.acceptor import KINDS
 from batchproof.reports.wording import count, hanging, listed
 from batchproof.targets.claims import unmet
@@ -38,7 +40,8 @@ def _covered(coverage: Coverage) -> Iterator[str]:
         names = [name for name in order.get(group, sorted(found)) if name in found]
         names += [name for name in sorted(found) if name not in names]
         yield from hanging(WORDS[group], ", ".join(f"{name} {found[name]:,}" for name in names))
-    decided = ", ".join(f"{kind} {coverage.decisions[kind]:,}" for kind in KINDS if coverage.decisions.get(kind))
+    kinds = dict.fromkeys((*KINDS, *STEP_LAWS.values()))
+    decided = ", ".join(f"{kind} {coverage.decisions[kind]:,}" for kind in kinds if coverage.decisions.get(kind))
     yield from hanging("decisions", decided)
     met = sum(len(point) == 2 for point in coverage.points)
     yield from hanging("pairs", f"{met:,} pairs of these met in one campaign")
@@ -46,8 +49,9 @@ def _covered(coverage: Coverage) -> Iterator[str]:
 
 def _never(coverage: Coverage, claims: Mapping[str, Any], lacks: Mapping[str, int]) -> Iterator[str]:
     yield "never happened:"
-    claimed = [one.name for one in FEATURES if not unmet(claims, one.needs)]
     met = coverage.alone("feature")
+    steps = any(name in met for name in STEP_FEATURES[:2])
+    claimed = [*STEP_FEATURES] if steps else [one.name for one in FEATURES if not unmet(claims, one.needs)]
     missing = [name for name in claimed if name not in met and name != "shapes"]
     pairs = [pair for pair in combinations(sorted(set(claimed) & set(met)), 2) if not _met(coverage, pair)]
     rows = {
@@ -57,8 +61,8 @@ def _never(coverage: Coverage, claims: Mapping[str, Any], lacks: Mapping[str, in
         "depths": _absent(DEEP, coverage.alone("depth")),
         "batches": _absent(BATCHES, coverage.alone("batch")),
         "histories": _absent(OLD, coverage.alone("age")),
-        "decisions": [kind for kind in KINDS if not coverage.decisions.get(kind)],
-        "claims": [one.name for one in FEATURES if unmet(claims, one.needs)],
+        "decisions": [kind for kind in (STEP_LAWS.values() if steps else KINDS) if not coverage.decisions.get(kind)],
+        "claims": [] if steps else [one.name for one in FEATURES if unmet(claims, one.needs)],
     }
     for label, names in rows.items():
         if names:

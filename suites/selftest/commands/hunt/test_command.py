@@ -251,8 +251,9 @@ def test_the_known_decisions_are_of_kinds_and_features_that_exist() -> None:
     """A misspelt one would explain nothing, or everything."""
     from batchproof.commands.hunt.judges import MEANINGS
     from batchproof.fixtures.driving.features import FEATURES
+    from batchproof.fixtures.driving.sequence_features import STEP_FEATURES
 
-    names = {one.name for one in FEATURES}
+    names = {one.name for one in FEATURES} | {*STEP_FEATURES}
     table = known_decisions(SHIPPED_KNOWN_ISSUES)
 
     assert table
