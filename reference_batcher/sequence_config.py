@@ -12,6 +12,7 @@ DIRECT, OLDEST = "direct", "oldest"
 KINDS = ("START", "END", "READY", "CORRID")
 FLAGS = {"TYPE_INT32": "int32_false_true", "TYPE_FP32": "fp32_false_true", "TYPE_BOOL": "bool_false_true"}
 IDS = ("TYPE_UINT64", "TYPE_INT64", "TYPE_UINT32", "TYPE_INT32", "TYPE_STRING")
+LONGEST_ID = 128  # bytes of one that is a string
 _US = 1_000
 
 
@@ -76,6 +77,18 @@ class SequenceBatching:
     def slots(self, max_batch_size: int) -> int:
         """Return how many sequences one instance has at a time."""
         return (self.max_candidate_sequences if self.strategy == OLDEST else 0) or max_batch_size
+
+    def id_problem(self, id_: int | str) -> str:
+        """Return why the model cannot be told this correlation ID; "" if it can, or is not told any."""
+        if "CORRID" not in self.controls:
+            return ""
+        if isinstance(id_, str) != (self.id_type == "TYPE_STRING"):
+            return f"is a {'string' if isinstance(id_, str) else 'number'}, and the model's have {self.id_type}"
+        if isinstance(id_, str):
+            return f"has more than {LONGEST_ID} bytes" if len(id_.encode()) > LONGEST_ID else ""
+        signed, bits = not self.id_type.startswith("TYPE_U"), int(self.id_type[-2:])
+        least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+        return "" if least <= id_ <= most else f"does not fit into {self.id_type}"
 
     @property
     def pads(self) -> bool:

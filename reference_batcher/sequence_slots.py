@@ -51,6 +51,7 @@ class Slots:
     """All sequences of one model."""
 
     def __init__(self, config: BatcherConfig, sequence: SequenceBatching) -> None:
+        self._sequence = sequence
         self._idle_ns = sequence.max_sequence_idle_ns
         self._name = config.name
         per_instance = sequence.slots(config.max_batch_size)
@@ -77,6 +78,8 @@ class Slots:
             return Oversize(f"a request of a sequence must have batch-size 1, not {entry.rows}, for '{self._name}'")
         if not entry.sequence:
             return Invalid(f"a request for '{self._name}' needs a correlation ID that is not 0 or empty")
+        if problem := self._sequence.id_problem(entry.sequence):
+            return Invalid(f"the correlation ID of a request for '{self._name}' {problem}")
         sequence = self._taking.get(entry.sequence)
         if sequence is None:
             if not entry.start:

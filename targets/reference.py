@@ -20,7 +20,7 @@ from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.hooks import logged_strategy, maker_of
 from batchproof.targets.protocol import Request, Response, TargetInfo
 from batchproof.targets.witness.probe import INFO, ROW, Ints, Lines, Place, Witness, read_log, release
-from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
+from batchproof.targets.witness_model import REFERENCE_CLAIMS, correlation_id, witnessed
 
 
 class ReferenceTarget:
@@ -73,7 +73,7 @@ class ReferenceDeployment:
 
     def submit(self, request: Request) -> Future[Response]:
         """Queue the payload."""
-        future = self._batcher.submit(inputs(request), **options(request))
+        future = self._batcher.submit(inputs(request), **options(request, self._batcher.config))
         return relay(future, answer_of, batcher_kind, batcher_status)
 
     def submit_malformed(self) -> Future[Response]:
@@ -126,10 +126,13 @@ def inputs(request: Request) -> dict[str, Ints]:
     return {"IN": request.tensor()} if extra is None else {"IN": request.tensor(), "EXTRA": extra}
 
 
-def options(request: Request) -> dict[str, Any]:
+def options(request: Request, config: BatcherConfig) -> dict[str, Any]:
     """Return what a request asks of the batcher, apart from its tensors."""
     asked = request.payload
-    return {name: getattr(asked, name) for name in ("priority", "timeout_ns", "sequence", "start", "end")}
+    given = {name: getattr(asked, name) for name in ("priority", "timeout_ns", "sequence", "start", "end")}
+    if config.sequence is not None:
+        given["sequence"] = correlation_id(asked.sequence, config.sequence.id_type)
+    return given
 
 
 def answer_of(outputs: Any) -> Response:

@@ -71,7 +71,7 @@ class VirtualDeployment:
 
     def submit(self, request: Request) -> Future[Response]:
         """Queue the payload."""
-        future = self._batcher.submit(inputs(request), **options(request))
+        future = self._batcher.submit(inputs(request), **options(request, self._batcher.config))
         return relay(future, answer_of, batcher_kind, batcher_status)
 
     def submit_malformed(self) -> Future[Response]:

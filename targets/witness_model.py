@@ -53,3 +53,14 @@ def witnessed(config: BatcherConfig, name: str = "batchproof_witness", **paramet
 def extra(*, optional: bool = False, ragged: bool = False) -> tuple[TensorSpec, ...]:
     """Return the inputs of a configuration whose requests carry a second tensor, with any number of columns."""
     return (TensorSpec("EXTRA", "TYPE_INT64", (-1,), optional, ragged),)
+
+
+def correlation_id(sequence: int | str, id_type: str) -> int | str:
+    """Return the correlation ID with which a request of this sequence is sent, given the model's type of IDs.
+
+    A model of strings gets a number above 0 written out (`sequence-5`). An ID of the wrong type is sent as it is: a string
+    to a model of numbers, and -5 as the number 5 to a model of strings.
+    """
+    if isinstance(sequence, str) or id_type != "TYPE_STRING":
+        return sequence
+    return f"sequence-{sequence}" if sequence > 0 else -sequence

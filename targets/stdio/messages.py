@@ -43,9 +43,9 @@ def inference(request: Request) -> dict[str, Any]:
     """Return a request's part of its message."""
     ask = {name: getattr(request.payload, name) for name in ASKED}
     ask |= {"serial": portable(request.serial), "hold": portable(request.hold), "fail": bool(request.payload.fail)}
-    if request.payload.sequence:
+    if id_ := request.payload.sequence:
         own = {name: bool(getattr(request.payload, name)) for name in ("start", "end")}
-        ask |= {"sequence": portable(request.payload.sequence), **own}
+        ask |= {"sequence": id_ if isinstance(id_, str) else portable(id_), **own}
     return {"ask": ask, "input": [[portable(value) for value in row] for row in request.tensor().tolist()]}
 
 

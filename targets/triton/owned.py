@@ -17,7 +17,7 @@ from batchproof.targets.triton.compiled import compiler
 from batchproof.targets.triton.reported import with_reports
 from batchproof.targets.triton.repository import TritonRepository
 from batchproof.targets.triton.target import STRATEGY_FILE, TritonDeployment, TritonTarget, pbtxt, witness_sources
-from batchproof.targets.triton.wire import GrpcWire
+from batchproof.targets.triton.wire import GrpcWire, Wire
 from batchproof.targets.witness_model import TRITON_CLAIMS
 
 EXIT_S = 5
@@ -82,10 +82,15 @@ class Server(Protocol):
         """End it and remove everything that it leaves behind. Safe to call twice; never raises."""
 
 
+def over_grpc(server: Server) -> Wire:
+    """Return a connection to a server's gRPC endpoint."""
+    return GrpcWire(server.grpc, server.metrics)
+
+
 class OwnTriton(TritonTarget):
     """A Triton of our own: its end is noticed, its log is read, and it ends with us.
 
-    strategy: a library for custom batching, which each model gets; empty: none.
+    strategy: a library for custom batching, which each model gets; empty: none. connect: how requests reach the server.
     """
 
     deploys_at_once = LOADS_AT_ONCE
@@ -96,13 +101,14 @@ class OwnTriton(TritonTarget):
         reached: str,
         strategy: bytes = b"",
         limited: Callable[[Mapping[str, int]], Server] | None = None,
+        connect: Callable[[Any], Wire] = over_grpc,
     ) -> None:
-        self._start, self._strategy, self._limited = start, strategy, limited
+        self._start, self._strategy, self._limited, self._connect = start, strategy, limited, connect
         self._lock = threading.Lock()
         self._others: dict[tuple[tuple[str, int], ...], OwnTriton] = {}
         self._server = server = start()
         self.process_group = server.process_group
-        wire = GrpcWire(server.grpc, server.metrics)
+        wire = connect(server)
         if strategy:
             vars(self).update(restart=None)  # it ends the next server, too, and not because the host is busy
         try:
@@ -125,7 +131,7 @@ class OwnTriton(TritonTarget):
         """Start a new server in place of one that a fault has ended."""
         info = self.info  # with the user's claims
         self.close()
-        OwnTriton.__init__(self, self._start, info.reached, self._strategy, self._limited)
+        OwnTriton.__init__(self, self._start, info.reached, self._strategy, self._limited, self._connect)
         self.info = info
 
     def load_files(self, proto: Any, content: Mapping[str, bytes]) -> None:

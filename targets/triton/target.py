@@ -343,7 +343,9 @@ class TritonDeployment:
             late = f"the witness '{self.name}' has not answered in {timeout_s('WARM_UP_S'):g} s"
             raise TooLate(f"{late}: {more_time('WARM_UP_S')}") from None
         except Refused as refused:
-            if refused.kind is not Kind.EXPIRED:  # else the queue timeout is shorter than a slow first call: warm enough
+            # Warm enough: the queue timeout is shorter than a slow first call, or IDs that are strings are refused, which a
+            # rule tells.
+            if refused.kind is not Kind.EXPIRED and not (self._text_ids and refused.kind is Kind.INVALID):
                 raise TargetError(f"the witness '{self.name}' does not answer: {refused}") from None
 
     def close(self) -> None:

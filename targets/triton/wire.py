@@ -19,6 +19,7 @@ from batchproof.targets.kit.routes import Route
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, Unsupported
 from batchproof.targets.triton.metrics import Metrics
 from batchproof.targets.triton.shared import SharedMemory
+from batchproof.targets.witness_model import correlation_id
 
 ASKED_S = 1.0  # until a call whose answer is not awaited has reached the server
 CLIENTS = 512  # requests under way at once over HTTP: each needs a thread
@@ -29,6 +30,7 @@ KINDS = (
     (r"not ready|no available versions|is not available|stopped accepting|unknown model|unloading", Kind.CLOSED),
     (r"Failed to process the request", Kind.FAILED),
     (r"batch-size must be <=|unexpected shape|INVALID_ARGUMENT|inputs? but got|missing required input", Kind.INVALID),
+    (r"must specify|unexpected number of string elements", Kind.INVALID),  # over HTTP and streams, there is no status
     (r"failed to connect|Connection (reset|refused)|Socket closed|connection attempts failed|EOF|Broken pipe", Kind.LOST),
 )
 LATE = r"deadline exceeded|timed out"
@@ -39,7 +41,8 @@ def refusal(error: BaseException) -> Refused:
     """Classify one of tritonclient's errors by Triton's message (those of 2.51.0; see docs/adapters.md)."""
     status = str(getattr(error, "status", lambda: "")() or "")
     text = f"{status} {getattr(error, 'message', lambda: error)()}".strip()
-    kind = next((kind for pattern, kind in KINDS if re.search(pattern, text)), Kind.OTHER)
+    other = Kind.INVALID if status == "400" else Kind.OTHER
+    kind = next((kind for pattern, kind in KINDS if re.search(pattern, text)), other)
     return Refused(kind, text, STATUSES.get(status, status.removeprefix("StatusCode.")))
 
 
@@ -216,9 +219,14 @@ class Wire(ABC):
         payload = request.payload
         asked: dict[str, Any] = {"priority": payload.priority, "timeout": payload.timeout_ns // 1000}
         if payload.sequence:
-            id_ = f"sequence-{payload.sequence}" if text_ids else payload.sequence
-            asked |= {"sequence_id": id_, "sequence_start": payload.start, "sequence_end": payload.end}
+            id_ = correlation_id(payload.sequence, "TYPE_STRING" if text_ids else "TYPE_UINT64")
+            asked |= {"sequence_id": self._sent(id_), "sequence_start": payload.start, "sequence_end": payload.end}
         return tensors, {key: value for key, value in asked.items() if value}
+
+
+    def _sent(self, id_: int | str) -> int | str:
+        """Return a correlation ID as the client takes it."""
+        return id_
 
 
 class Called(Future[Response]):
@@ -278,6 +286,10 @@ class GrpcWire(Wire):
     def shared_memory(self) -> SharedMemory:
         """Return a way to send requests in shared memory, to a server on this host."""
         return SharedMemory(self._api, self._channel)
+
+    def _sent(self, id_: int | str) -> int | str:
+        """Return a correlation ID as the client takes it: a number goes into 64 bits with a sign."""
+        return id_ - (1 << 64) if isinstance(id_, int) and id_ >= 1 << 63 else id_
 
     def cancel(self, future: Any) -> None:
         """Cancel the call."""

@@ -1,0 +1,99 @@
+"""Correlation IDs of every type and size, and the types of the control inputs."""
+
+import pytest
+
+from batchproof.fixtures.driving.script import MS, Answered, Send
+from batchproof.suites.sequence.steps import behind_plug, direct, turn, turns
+
+NUMBERS, TEXTS = direct(), direct(id_type="TYPE_STRING")
+SHORT = direct(max_sequence_idle_ns=200 * MS)  # for sequences without an END
+SHORT_TEXTS = direct(id_type="TYPE_STRING", max_sequence_idle_ns=200 * MS)
+ENDS = {
+    "TYPE_UINT64": (1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1),
+    "TYPE_INT64": (1, (1 << 63) - 1),
+    "TYPE_UINT32": (1, (1 << 32) - 1),
+    "TYPE_INT32": (1, (1 << 31) - 1),
+}
+TYPED = tuple(direct(id_type=type_) for type_ in ENDS)
+FLAGS = tuple(direct(flag_type=f"TYPE_{name}") for name in ("INT32", "FP32", "BOOL"))
+
+
+def under(*ids):
+    """Send two requests under each of these IDs, one after another: a.0, a.1, b.0 and so on."""
+    for letter, one in zip("abcd", ids, strict=False):
+        for number in range(2):
+            yield Send(f"{letter}.{number}", sequence=one, start=not number, end=bool(number))
+            yield Answered((f"{letter}.{number}",))
+
+
+def begin(*ids):
+    """Return the first request under each of these IDs: a, b and so on."""
+    return tuple(Send(letter, sequence=one, start=True) for letter, one in zip("abcd", ids, strict=False))
+
+
+def strange(sequence):
+    """Return a request whose correlation ID the model cannot have, and a wait for what becomes of it."""
+    return (Send("strange", sequence=sequence, start=True, end=True), Answered(("strange",)))
+
+
+@pytest.mark.rule("SB-CORRID-001")
+def test_numbers(drive, judge):
+    """The model is told the correlation ID that was sent, also at the ends of the range of its type"""
+    for config, ids in zip(TYPED, ENDS.values(), strict=True):
+        judge(drive(config, tuple(under(*ids))))
+
+
+@pytest.mark.rule("SB-CORRID-002")
+def test_strings(drive, judge):
+    """The model is told a correlation ID that is a string as it was sent"""
+    judge(drive(TEXTS, tuple(under("a", "user 17/chat 3", "straße 大", "x" * 100))))
+
+
+@pytest.mark.rule("SB-CORRID-003")
+def test_longest(drive, judge):
+    """A correlation ID of 128 characters is served, and the model is told all of it"""
+    judge(drive(TEXTS, tuple(under("0123456789abcdef" * 8))))
+
+
+@pytest.mark.rule("SB-CORRID-004")
+def test_beyond_32_bits(drive, judge):
+    """Two correlation IDs that differ only beyond their first 32 bits are two sequences"""
+    judge(drive(SHORT, behind_plug(*begin(5, (1 << 32) + 5, (1 << 63) + 5))))
+
+
+@pytest.mark.rule("SB-CORRID-005")
+def test_case(drive, judge):
+    """Two correlation IDs that differ only in case, or in their last character, are two sequences"""
+    judge(drive(SHORT_TEXTS, behind_plug(*begin("s" * 128, "S" * 128, "s" * 127 + "t"), sequence="p" * 128)))
+
+
+@pytest.mark.rule("SB-CORRID-006")
+def test_wrong_type(drive, judge):
+    """A correlation ID of the wrong type is refused and never executed"""
+    judge(drive(NUMBERS, strange("abc")))
+    judge(drive(TEXTS, strange(-7)))
+
+
+@pytest.mark.rule("SB-CORRID-007")
+def test_wrong_type_beside(drive, judge):
+    """A correlation ID of the wrong type harms no other sequence"""
+    judge(drive(NUMBERS, (*turn([5, 6], 0), *strange("abc"), *turn([5, 6], 1), *turn([5, 6], 2, last=2))))
+
+
+@pytest.mark.rule("SB-CORRID-008")
+def test_too_long(drive, judge):
+    """A correlation ID of more than 128 characters is refused, and the message names the limit"""
+    judge(drive(TEXTS, strange("x" * 129)))
+
+
+@pytest.mark.rule("SB-CORRID-009")
+def test_flags(drive, judge):
+    """START, END and READY are told as 0 or 1 of the type that the model asks for: int32, fp32 or bool"""
+    for config in FLAGS:
+        judge(drive(config, turns([5, 6, 7], 3)))
+
+
+@pytest.mark.rule("SB-CORRID-010")
+def test_too_large(drive, judge):
+    """A correlation ID beyond the range of the model's type is refused"""
+    judge(drive(direct(id_type="TYPE_UINT32"), strange((1 << 32) + 5)))

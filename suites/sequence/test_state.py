@@ -1,0 +1,100 @@
+"""Implicit state: tensors that the batcher keeps for each sequence between its requests."""
+
+import pytest
+
+from batchproof.fixtures.driving.script import MS, Answered, Cancel, Entered, Queued, Release, Send
+from batchproof.reference_batcher import StateSpec
+from batchproof.suites.sequence.steps import behind_plug, direct, oldest, step, turn, turns
+
+
+def kept(**asked):
+    """Return the state of the witness: one number."""
+    return (StateSpec("STATE", "STATE_AFTER", "TYPE_INT64", (1,), **{"initial": 0, **asked}),)
+
+
+ONE, FOUR, PAIRS = (direct(size=size, instances=count, state=kept()) for size, count in ((1, 1), (4, 1), (1, 2)))
+ZERO, SEVEN = ONE, direct(size=1, state=kept(initial=7))
+OVER = direct(size=2, state=kept(one_buffer=True))
+IDLE = direct(size=1, state=kept(), max_sequence_idle_ns=150 * MS)
+CANDIDATES = oldest(size=2, candidates=4, delay_ns=100 * MS, state=kept())
+
+
+@pytest.mark.rule("SB-STATE-001")
+def test_initial(drive, judge):
+    """The first request of a sequence finds the configured initial state, be it zeros or a value"""
+    for config in (ZERO, SEVEN):
+        judge(drive(config, tuple(one for sequence in (5, 6, 7) for one in turns([sequence], 2))))
+
+
+@pytest.mark.rule("SB-STATE-002")
+def test_previous(drive, judge):
+    """A request finds the state that the previous request of its sequence left"""
+    judge(drive(ONE, turns([5], 6)))
+
+
+@pytest.mark.rule("SB-STATE-003")
+def test_own_in_a_batch(drive, judge):
+    """Sequences that share batches keep their own states, also when some have no request in a batch"""
+    together = behind_plug(*(step(one, 0) for one in (5, 6, 7)))
+    judge(drive(FOUR, (*together, *turn([7], 1), *turn([6], 1), *turn([7, 5], 2), *turn([5, 6, 7], 3, last=3))))
+
+
+@pytest.mark.rule("SB-STATE-004")
+def test_own_in_its_instance(drive, judge):
+    """Sequences in several instances keep their own states"""
+    judge(drive(PAIRS, turns([5, 6], 3)))
+
+
+@pytest.mark.rule("SB-STATE-005")
+def test_after_end(drive, judge):
+    """A sequence in the slot of one that has ended begins with the initial state"""
+    judge(drive(ONE, (*turns([5], 3), *turns([6], 2))))
+
+
+@pytest.mark.rule("SB-STATE-006")
+def test_after_idle(drive, judge):
+    """A sequence in the slot of one that was idle for too long begins with the initial state"""
+    judge(drive(IDLE, (*turn([5], 0), *turns([6], 1))))
+
+
+@pytest.mark.rule("SB-STATE-007")
+def test_after_a_cancel(drive, judge):
+    """A sequence in the slot of one that was cancelled begins with the initial state"""
+    held = (step(5, 1, hold="gate"), Entered("s5.1"), step(5, 2), Queued(1), step(6, 0), Queued(2), Cancel("s5.2"))
+    after = (Answered(("s5.2",)), Release("gate"), Answered(("s6.0",)))
+    judge(drive(ONE, (*turn([5], 0), *held, *after, *turn([6], 1, last=1))))
+
+
+@pytest.mark.rule("SB-STATE-008")
+def test_start_again(drive, judge):
+    """A START under the correlation ID of a sequence that is not over begins with the initial state"""
+    judge(drive(ONE, (*turn([5], 0), *turn([5], 1), Send("again", sequence=5, start=True, end=True))))
+
+
+@pytest.mark.rule("SB-STATE-009")
+def test_after_a_failure(drive, judge):
+    """A run that fails leaves the states of its sequences as they were"""
+    failing = behind_plug(step(5, 1, fail=True), step(6, 1))
+    judge(drive(FOUR, (*turn([5, 6], 0), *failing, *turn([5, 6], 2, last=2))))
+
+
+@pytest.mark.rule("SB-STATE-010")
+def test_in_one_buffer(drive, judge):
+    """A state that the model writes over the old one is the state that the next request finds"""
+    judge(drive(OVER, turns([5, 6], 4)))
+
+
+@pytest.mark.rule("SB-STATE-011")
+def test_among_candidates(drive, judge):
+    """With oldest, a request finds the state that the previous request of its own sequence left"""
+    pairs = ((5, 0), (6, 0)), ((7, 0), (5, 1)), ((6, 1), (7, 1)), ((5, 2), (6, 2))
+    last = {5: 2, 6: 2, 7: 1}
+    sends = [[step(one, number, last=last[one]) for one, number in pair] for pair in pairs]
+    judge(drive(CANDIDATES, tuple(one for pair in sends for one in (*pair, Answered(tuple(send.name for send in pair))))))
+
+
+@pytest.mark.rule("SB-STATE-012")
+def test_after_a_failed_start(drive, judge):
+    """After a first run that fails, the state is the initial one, and not that of the slot's last sequence"""
+    failing = step(6, 0, fail=True), Answered(("s6.0",))
+    judge(drive(ONE, (*turns([5], 2), *failing, *turn([6], 1, last=1))))
