@@ -257,17 +257,20 @@ def _strategy(config: BatcherConfig | None) -> dict[str, bytes]:
     return {STRATEGY_FILE: strategy_library()}
 
 
-def warm_up_calls(config: dict[str, Any]) -> list[list[Payload]]:
+def warm_up_calls(config: dict[str, Any]) -> list[list[Request]]:
     """Return what a model is called with first: full batches, which leave at once, whatever the delay.
 
-    A model of sequences gets one of a single request for each slot, which is a full batch of every instance.
+    No two requests are the same, or a response cache would answer the second one. A model of sequences gets one sequence of
+    a single request for each slot, which is a full batch of every instance.
     """
     size = int(config.get("max_batch_size", 0)) or 1
-    if batching := config.get("sequence_batching"):
+    if (batching := config.get("sequence_batching")) is not None:
         instances = sum(int(group.get("count", 0)) or 1 for group in config.get("instance_group", [])) or 1
         slots = int(batching.get("oldest", {}).get("max_candidate_sequences", 0)) or size
-        return [[Payload(sequence=number, start=True, end=True) for number in range(1, instances * slots + 1)]]
-    return [[Payload(rows=size, extra=int(any(spec["name"] == "EXTRA" for spec in config["input"])))]] * WARM_UP
+        ids = range(1, instances * slots + 1)
+        return [[Request("warm-up", -id_, Payload(sequence=id_, start=True, end=True)) for id_ in ids]]
+    payload = Payload(rows=size, extra=int(any(spec["name"] == "EXTRA" for spec in config["input"])))
+    return [[Request("warm-up", -number, payload)] for number in range(1, WARM_UP + 1)]
 
 
 class TritonDeployment:
@@ -330,8 +333,7 @@ class TritonDeployment:
 
     def warm_up(self) -> None:
         """Make the first calls before any rule does, because they take tens of milliseconds for a Python model."""
-        for payloads in warm_up_calls(self._wire.config(self.name)):
-            requests = [Request("warm-up", -number, payload) for number, payload in enumerate(payloads, 1)]
+        for requests in warm_up_calls(self._wire.config(self.name)):
             for future in [self.submit(request) for request in requests]:
                 self._warmed(future)
         self._begun = [line for line in self.log() if line.get("hook") == BEGUN]
