@@ -6,7 +6,7 @@ from batchproof.fixtures.driving.script import MS, Answered, Queued
 from batchproof.suites.sequence.steps import direct, oldest, step, turn
 
 ONE, ONE_CANDIDATE = direct(size=1), oldest(candidates=1)
-TIMEOUT_NS = 300 * MS
+TIMEOUT_NS = 400 * MS
 
 
 @pytest.mark.rule("SB-TIMEOUT-001")
