@@ -260,14 +260,16 @@ def _strategy(config: BatcherConfig | None) -> dict[str, bytes]:
 def warm_up_calls(config: dict[str, Any]) -> list[list[Request]]:
     """Return what a model is called with first: full batches, which leave at once, whatever the delay.
 
-    No two requests are the same, or a response cache would answer the second one. A model of sequences gets one sequence of
-    a single request for each slot, which is a full batch of every instance.
+    No two requests are the same, or a response cache would answer the second one. A model of sequences gets sequences of a
+    single request, as many at once as make full batches in every instance.
     """
     size = int(config.get("max_batch_size", 0)) or 1
     if (batching := config.get("sequence_batching")) is not None:
         instances = sum(int(group.get("count", 0)) or 1 for group in config.get("instance_group", [])) or 1
-        slots = int(batching.get("oldest", {}).get("max_candidate_sequences", 0)) or size
-        ids = range(1, instances * slots + 1)
+        oldest = batching.get("oldest", {})
+        slots = int(oldest.get("max_candidate_sequences", 0)) or size
+        full = max((one for one in oldest.get("preferred_batch_size", ()) if one <= slots), default=min(size, slots))
+        ids = range(1, instances * full * (slots // full) + 1)
         return [[Request("warm-up", -id_, Payload(sequence=id_, start=True, end=True)) for id_ in ids]]
     payload = Payload(rows=size, extra=int(any(spec["name"] == "EXTRA" for spec in config["input"])))
     return [[Request("warm-up", -number, payload)] for number in range(1, WARM_UP + 1)]

@@ -12,9 +12,11 @@ from batchproof.targets.triton.target import warm_up_calls
 PLAIN = {"max_batch_size": 4, "input": [{"name": "IN"}, {"name": "EXTRA"}]}
 DIRECT = {"max_batch_size": 2, "input": [{"name": "IN"}], "sequence_batching": {}, "instance_group": [{"count": 3}]}
 OLDEST = {**DIRECT, "sequence_batching": {"oldest": {"max_candidate_sequences": 5}}}
+PREFERS = {**OLDEST, "max_batch_size": 8, "sequence_batching": {"oldest": {"max_candidate_sequences": 7,
+                                                                          "preferred_batch_size": [2, 3, 8]}}}  # fmt: skip
 
 
-@pytest.mark.parametrize(("config", "count"), [(PLAIN, 3), (DIRECT, 6), (OLDEST, 15)])
+@pytest.mark.parametrize(("config", "count"), [(PLAIN, 3), (DIRECT, 6), (OLDEST, 12), (PREFERS, 18)])
 def test_no_two_requests_are_the_same(config: dict[str, Any], count: int) -> None:
     """A response cache would answer the second one, and an answer from the cache changes what comes after it."""
     requests = [*chain.from_iterable(warm_up_calls(config))]
