@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from batchproof.commands.adapter import answers, backlog, ending, experiments, parallel, timing
+from batchproof.commands.adapter import answers, backlog, delays, ending, experiments, parallel, timing
 from batchproof.commands.adapter.claims import differences, measured
 from batchproof.commands.adapter.deaths import Deaths
 from batchproof.commands.adapter.deploying import SIZE, Deploying
@@ -153,7 +153,7 @@ class Examination(Deploying):
             "cancel", "cancel", probe, lambda one: experiments.cancelled(one, SIZE, usable=usable),
             lambda seen: ending.judge_cancelled(seen, claimed=self.claims("cancel")), "cancelled",
         )  # fmt: skip
-        self._try("delay 0", "delay 0", probe, lambda one: experiments.waits(one, self.delay_ns), timing.judge_none, "waits")
+        self._try("delay 0", "delay 0", probe, lambda one: delays.waits(one, self.delay_ns), timing.judge_none, "waits")
         return True
 
     def _backlog(self, probe: Probe) -> backlog.Backlog:
@@ -174,7 +174,7 @@ class Examination(Deploying):
             if self.facts.waits is not None:
                 waits = self.facts.waits
                 self._try(
-                    "delay", "delay", probe, lambda one: experiments.delayed(one, DELAY_NS, usable=usable),
+                    "delay", "delay", probe, lambda one: delays.delayed(one, DELAY_NS, usable=usable),
                     lambda seen: timing.judge_delay(seen, waits, claimed=self.claims("delay")), "delayed",
                 )  # fmt: skip
             if not alone and not self._is_wrong("delay"):
@@ -216,7 +216,7 @@ class Examination(Deploying):
         """See whether a lone request waits for less with a delay of 1 ms than with one of 0, which is not 0."""
         probe = self._deploy(max_queue_delay_ns=TINY_NS)
         if isinstance(probe, Probe):
-            self._try("delay 0", "delay 0", probe, lambda one: experiments.waits(one, TINY_NS), lambda _: (), "tiny")
+            self._try("delay 0", "delay 0", probe, lambda one: delays.waits(one, TINY_NS), lambda _: (), "tiny")
             self._end(probe)
 
     def _close(self, probe: Probe) -> None:

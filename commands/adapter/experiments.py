@@ -6,7 +6,6 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from typing import Any
 
 from batchproof.commands.adapter.answers import Burst, First, waited
@@ -16,7 +15,6 @@ from batchproof.commands.adapter.ending import Cancelled, Closing, Expired, Fail
 from batchproof.commands.adapter.finding import MS
 from batchproof.commands.adapter.parallel import Beside, Defaults, Instances
 from batchproof.commands.adapter.probe import ANSWER_NS, SOON_NS, Probe, Track
-from batchproof.commands.adapter.timing import LONE_WORK_NS, SILENT, Delayed, Waits
 
 FIRST_NS = 2 * ANSWER_NS  # a model's first answer may take longer
 FIRST_WORK_NS = 100 * MS
@@ -162,7 +160,8 @@ def plugged(probe: Probe) -> Iterator[Track]:
         probe.settled(plug)
 
 
-def _queue(probe: Probe, *tracks: Track) -> None:
+def queue(probe: Probe, *tracks: Track) -> None:
+    """Wait until so many requests are seen in the queue."""
     probe.wait(lambda: probe.queued() >= len(tracks))
 
 
@@ -184,7 +183,7 @@ def rows(probe: Probe, size: int, *, usable: bool) -> Rows:
         return Rows(limit=size)
     with plugged(probe):
         behind = [probe.send(f"rows{number}", rows=number) for number in (1, 2, 3)]
-        _queue(probe, *behind)
+        queue(probe, *behind)
     probe.settled(*behind)
     return Rows("", executions(probe, behind), size)
 
@@ -197,7 +196,7 @@ def cancelled(probe: Probe, size: int, *, usable: bool) -> Cancelled:
     with plugged(probe):
         kept = [probe.send(f"kept{number}") for number in range(2 * size)]
         gone = probe.send("gone")
-        _queue(probe, *kept, gone)
+        queue(probe, *kept, gone)
         probe.call("cancel", lambda: cancel(gone.future))
         probe.wait(lambda: probe.queued() <= len(kept), SOON_NS // 2)  # a server may learn later than its client
     probe.settled(*kept)
@@ -206,67 +205,11 @@ def cancelled(probe: Probe, size: int, *, usable: bool) -> Cancelled:
     return Cancelled(verb=True, executed=probe.entered(gone), ended=gone.ended())
 
 
-def waits(probe: Probe, delay_ns: int) -> Waits:
-    """Send lone requests, and bursts that need not wait; the least of several is what counts."""
-    lone = [_alone(probe, work_ns=LONE_WORK_NS) for _ in range(5)]
-    quickest = []
-    for _ in range(3):
-        tracks = [probe.send(f"f{number}") for number in range(8)]
-        probe.settled(*tracks)
-        quickest += sorted(_outside(tracks))[:1]
-    return Waits(delay_ns, LONE_WORK_NS, tuple(_outside(lone)), tuple(quickest))
-
-
-def _alone(probe: Probe, **payload: int) -> Track:
+def alone(probe: Probe, **payload: int) -> Track:
+    """Send a lone request, and return it when it is settled."""
     track = probe.send("lone", **payload)
     probe.settled(track)
     return track
-
-
-def _outside(tracks: list[Track]) -> list[int]:
-    return [spent for track in tracks if (spent := track.outside_ns()) is not None]
-
-
-def delayed(probe: Probe, delay_ns: int, *, usable: bool) -> Delayed:
-    """Send lone requests at several phases of the delay, and one that waits behind a busy model for longer than it."""
-    lone, forming = [], None
-    for number in range(4):
-        probe.pass_ns(delay_ns * (3 * number % 7) // 7)  # a loop that comes round each delay is met at four phases
-        track = probe.send("lone")
-        if number == 0 and probe.deployment.queued is not None:
-            probe.pass_ns(delay_ns // 2)
-            forming = None if track.done() else probe.queued()
-        probe.settled(track, limit_ns=10 * delay_ns)
-        lone.append(track)
-        if (silent := sum(not one.done() for one in lone)) >= SILENT:
-            break
-    found = Delayed(delay_ns, tuple(_outside(lone)), silent, forming)
-    if silent >= SILENT or not usable:
-        return found
-    tried: list[int] = []
-    for _ in range(TRIES):
-        left, grew = _after_busy(probe, delay_ns)
-        if left is None:
-            break
-        tried.append(left)
-        if left < delay_ns // 2:  # more than that may be the host's doing, which does not come each time
-            break
-    return replace(found, after_busy_ns=min(tried, default=None), grew=grew)
-
-
-def _after_busy(probe: Probe, delay_ns: int) -> tuple[int | None, bool]:
-    """Keep a request behind a busy model for longer than the delay; return what it still waits, and if it has company."""
-    with plugged(probe):
-        old = probe.send("old")
-        _queue(probe, old)
-        probe.pass_ns(3 * delay_ns)
-        new = probe.send("new")
-        _queue(probe, old, new)
-        released_ns = probe.clock.now_ns()
-    probe.settled(old, new)
-    model_ns, together = old.model_ns(), executions(probe, [old])
-    left = None if model_ns is None or old.answered_ns is None else old.answered_ns - released_ns - model_ns
-    return left, any(len(batch) > 1 for batch in together)
 
 
 def instances(probe: Probe, *, usable: bool, claimed: bool) -> Instances:
@@ -310,7 +253,7 @@ def expired(probe: Probe, timeout_ns: int, *, usable: bool) -> Expired:
         late = probe.send("late")
         probe.pass_ns(3 * timeout_ns)
     probe.settled(late)
-    slow = _alone(probe, work_ns=2 * timeout_ns)
+    slow = alone(probe, work_ns=2 * timeout_ns)
     return Expired("", late.ended(), slow.ended())
 
 
@@ -338,7 +281,7 @@ def defaults(probe: Probe, *, usable: bool) -> Defaults:
         return Defaults(verb=True)
     with plugged(probe):
         behind = [probe.send(f"default{number}") for number in range(BEHIND)]
-        _queue(probe, *behind)
+        queue(probe, *behind)
     probe.settled(*behind)
     return Defaults(verb=True, batches=tuple(len(rows) for rows in executions(probe, behind)))
 
@@ -365,7 +308,7 @@ def closing(probe: Probe, *, usable: bool) -> Closing:
     plug, gate = held(probe) if usable else (None, 0)
     waiting = probe.send("waiting") if usable else None
     if waiting is not None:
-        _queue(probe, waiting)
+        queue(probe, waiting)
     began_ns = probe.clock.now_ns()
     tracks = [track for track in (plug, waiting) if track is not None]
     raised: list[str] = []

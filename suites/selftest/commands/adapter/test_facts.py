@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from batchproof.commands.adapter import answers, backlog, ending, experiments, parallel, timing
+from batchproof.commands.adapter import answers, backlog, delays, ending, experiments, parallel, timing
 from batchproof.commands.adapter.answers import Burst, Ended, First
 from batchproof.commands.adapter.backlog import Backlog, Reading
 from batchproof.commands.adapter.claims import as_toml, differences, measured
@@ -278,10 +278,10 @@ def test_what_a_host_adds_is_not_taken_for_a_delay(
 ) -> None:
     """A request that was late once behind a busy model is tried again; one that always waits for the delay does so."""
     tries = iter(left_ms)
-    monkeypatch.setattr(experiments, "_after_busy", lambda _probe, _delay_ns: (next(tries) * MS, True))
+    monkeypatch.setattr(delays, "_after_busy", lambda _probe, _delay_ns: (next(tries) * MS, True))
     probe = Probe(full(VirtualTarget()).deploy(BatcherConfig(max_queue_delay_ns=150 * MS)))
 
-    found = experiments.delayed(probe, 150 * MS, usable=True)
+    found = delays.delayed(probe, 150 * MS, usable=True)
 
     assert timing.anchor(found) == anchored
     assert found.grew

@@ -1,0 +1,66 @@
+"""Tries the queue delay of a deployment; `timing` judges what comes out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from batchproof.commands.adapter.experiments import TRIES, alone, executions, plugged, queue
+from batchproof.commands.adapter.probe import Probe, Track
+from batchproof.commands.adapter.timing import LONE_WORK_NS, SILENT, Delayed, Waits
+
+
+def waits(probe: Probe, delay_ns: int) -> Waits:
+    """Send lone requests, and bursts that need not wait; the least of several is what counts."""
+    lone = [alone(probe, work_ns=LONE_WORK_NS) for _ in range(5)]
+    quickest = []
+    for _ in range(3):
+        tracks = [probe.send(f"f{number}") for number in range(8)]
+        probe.settled(*tracks)
+        quickest += sorted(_outside(tracks))[:1]
+    return Waits(delay_ns, LONE_WORK_NS, tuple(_outside(lone)), tuple(quickest))
+
+
+def _outside(tracks: list[Track]) -> list[int]:
+    return [spent for track in tracks if (spent := track.outside_ns()) is not None]
+
+
+def delayed(probe: Probe, delay_ns: int, *, usable: bool) -> Delayed:
+    """Send lone requests at several phases of the delay, and one that waits behind a busy model for longer than it."""
+    lone, forming = [], None
+    for number in range(4):
+        probe.pass_ns(delay_ns * (3 * number % 7) // 7)  # a loop that comes round each delay is met at four phases
+        track = probe.send("lone")
+        if number == 0 and probe.deployment.queued is not None:
+            probe.pass_ns(delay_ns // 2)
+            forming = None if track.done() else probe.queued()
+        probe.settled(track, limit_ns=10 * delay_ns)
+        lone.append(track)
+        if (silent := sum(not one.done() for one in lone)) >= SILENT:
+            break
+    found = Delayed(delay_ns, tuple(_outside(lone)), silent, forming)
+    if silent >= SILENT or not usable:
+        return found
+    tried: list[int] = []
+    for _ in range(TRIES):
+        left, grew = _after_busy(probe, delay_ns)
+        if left is None:
+            break
+        tried.append(left)
+        if left < delay_ns // 2:  # more than that may be the host's doing, which does not come each time
+            break
+    return replace(found, after_busy_ns=min(tried, default=None), grew=grew)
+
+
+def _after_busy(probe: Probe, delay_ns: int) -> tuple[int | None, bool]:
+    """Keep a request behind a busy model for longer than the delay; return what it still waits, and if it has company."""
+    with plugged(probe):
+        old = probe.send("old")
+        queue(probe, old)
+        probe.pass_ns(3 * delay_ns)
+        new = probe.send("new")
+        queue(probe, old, new)
+        released_ns = probe.clock.now_ns()
+    probe.settled(old, new)
+    model_ns, together = old.model_ns(), executions(probe, [old])
+    left = None if model_ns is None or old.answered_ns is None else old.answered_ns - released_ns - model_ns
+    return left, any(len(batch) > 1 for batch in together)
