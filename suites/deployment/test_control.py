@@ -4,16 +4,12 @@ import pytest
 
 from batchproof.fixtures.driving.script import Close, Entered, Queued, Release, Send
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.suites.deployment.names import many
 from batchproof.targets.repository import Model
 
 FOUR, SIXTEEN = BatcherConfig(max_batch_size=4), BatcherConfig(max_batch_size=16)
 HUNDREDS = tuple(f"r{i}" for i in range(300))
 MODEL = Model("model", FOUR)
-
-
-def many(prefix: str, count: int) -> tuple[str, ...]:
-    """Return names of requests."""
-    return tuple(f"{prefix}{i}" for i in range(count))
 
 
 @pytest.mark.rule("DP-CONTROL-001")

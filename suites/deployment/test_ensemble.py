@@ -4,6 +4,7 @@ import pytest
 
 from batchproof.fixtures.driving.script import MS
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.suites.deployment.names import many
 from batchproof.targets.repository import Model
 
 FOUR, SIX = BatcherConfig(max_batch_size=4), BatcherConfig(max_batch_size=6)
@@ -13,11 +14,6 @@ LEVELS = BatcherConfig(max_batch_size=4, priority_levels=2, default_priority_lev
 CACHED = BatcherConfig(max_batch_size=4, response_cache=True)
 A, B, C = Model("a", FOUR, step=1), Model("b", FOUR, step=2), Model("c", FOUR, step=3)
 TWO, THREE = Model("both", FOUR, steps=("a", "b")), Model("all", FOUR, steps=("a", "b", "c"))
-
-
-def many(prefix: str, count: int) -> tuple[str, ...]:
-    """Return names of requests."""
-    return tuple(f"{prefix}{i}" for i in range(count))
 
 
 def backlog_at_each_step(serving, *first):

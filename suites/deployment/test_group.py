@@ -4,16 +4,12 @@ import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Entered, Release, Send
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.suites.deployment.names import many
 from batchproof.targets.repository import Group, Model
 
 TWO_ROWS = BatcherConfig(max_batch_size=2)
 FIVE_INSTANCES = BatcherConfig(max_batch_size=2, instances=5)
 GROUPS = Model("model", TWO_ROWS, groups=(Group(2), Group(1)))
-
-
-def many(prefix: str, count: int) -> tuple[str, ...]:
-    """Return names of requests."""
-    return tuple(f"{prefix}{i}" for i in range(count))
 
 
 def plugs(on, count: int):

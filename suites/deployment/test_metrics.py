@@ -3,16 +3,12 @@
 import pytest
 
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.suites.deployment.names import many
 from batchproof.targets.repository import EVERY, Model
 
 FOUR = BatcherConfig(max_batch_size=4)
 A, B = Model("a", FOUR, step=1), Model("b", FOUR, step=2)
 TWO = Model("both", FOUR, steps=("a", "b"))
-
-
-def many(prefix: str, count: int) -> tuple[str, ...]:
-    """Return names of requests."""
-    return tuple(f"{prefix}{i}" for i in range(count))
 
 
 @pytest.mark.rule("DP-METRICS-001")

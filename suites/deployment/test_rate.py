@@ -4,16 +4,12 @@ import pytest
 
 from batchproof.fixtures.driving.script import MS
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.suites.deployment.names import many
 from batchproof.targets.repository import Group, Model
 
 LIMITS = {"R": 2}
 ONE, FOUR = BatcherConfig(max_batch_size=1), BatcherConfig(max_batch_size=4)
 SMALL, WHOLE = (("R", 1),), (("R", 2),)
-
-
-def many(prefix: str, count: int) -> tuple[str, ...]:
-    """Return names of requests."""
-    return tuple(f"{prefix}{i}" for i in range(count))
 
 
 def crowded(serving):
@@ -43,8 +39,8 @@ def test_weight(serving, judge):
     weighted = (Model(name, ONE, groups=(Group(2, WHOLE, weight),)) for name, weight in (("x", 1), ("y", 2)))
     on = serving(*weighted, limits=LIMITS)
     on.plug("x", "gate")
-    on.send("x", *many("x", 60))
-    on.send("y", *many("y", 60))
+    on.send("x", *many("x", 60), work_ns=2 * MS)
+    on.send("y", *many("y", 60), work_ns=2 * MS)
     on.queued("x", 58)  # an instance may hold the request that it waits with
     on.queued("y", 58)
     on.release("x", "gate")

@@ -3,15 +3,11 @@
 import pytest
 
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.suites.deployment.names import many
 from batchproof.targets.repository import EVERY, Model
 
 FOUR = BatcherConfig(max_batch_size=4)
 ALL = Model("model", FOUR, versions=(1, 2, 3), live=EVERY)
-
-
-def many(prefix: str, count: int) -> tuple[str, ...]:
-    """Return names of requests."""
-    return tuple(f"{prefix}{i}" for i in range(count))
 
 
 def to_each(on, versions):

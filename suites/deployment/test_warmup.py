@@ -3,15 +3,11 @@
 import pytest
 
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.suites.deployment.names import many
 from batchproof.targets.repository import Group, Model, WarmUp
 
 FOUR = BatcherConfig(max_batch_size=4)
 MODEL = Model("model", FOUR)
-
-
-def many(prefix: str, count: int) -> tuple[str, ...]:
-    """Return names of requests."""
-    return tuple(f"{prefix}{i}" for i in range(count))
 
 
 @pytest.mark.rule("DP-WARMUP-001")

@@ -17,7 +17,7 @@ from batchproof.fixtures.judging.session import Session
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.suites.selftest.repository.mutants import mutants, target
 
-SHORT, LONG = Patience("short", 1, 1_500_000_000), Patience("long", 1, 10_000_000_000)
+SHORT, LONG = Patience("short", 5, 1_500_000_000), Patience("long", 5, 10_000_000_000)
 NIGHTLY = os.environ.get("BATCHPROOF_NIGHTLY") == "1"
 
 

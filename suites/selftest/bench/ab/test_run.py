@@ -185,9 +185,9 @@ def test_ctrl_c_keeps_the_pairs_and_ends_both_sides(tmp_path: Path) -> None:
 def test_a_session_is_started_once_for_each_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the second side cannot be started, the first one is ended all the same."""
     ended: list[Side] = []
-    close_all = run_module.close_all
+    before, close_all = set(threading.enumerate()), run_module.close_all
     monkeypatch.setattr(run_module, "close_all", lambda sides: (ended.extend(sides), close_all(sides)))
     compared(tmp_path, Wanted("virtual"), Wanted("virtual", python="/no/such/python"))
 
     assert [one.spec.name for one in ended] == ["base"]
-    assert threading.active_count() < 20
+    assert len(set(threading.enumerate()) - before) < 10  # some end a moment later

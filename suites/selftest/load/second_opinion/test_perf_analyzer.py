@@ -68,8 +68,8 @@ def test_an_unstable_run_is_invalid() -> None:
 def test_perf_analyzer_gets_a_row_and_the_gaps() -> None:
     """It gets one row without its batch dimension, and the gaps of a schedule, in which rounding does not accumulate."""
     row = Request("load", 7, Payload(work_ns=5, row_work_ns=3)).tensor()
-    content = [7, 0, 1, 5, 3, 0, 0, 0, 0, 0, 0]
-    assert json.loads(perf_analyzer.input_data({"IN": row})) == {"data": [{"IN": {"content": content, "shape": [11]}}]}
+    values = {"content": [7, 0, 1, 5, 3, *[0] * (row.size - 5)], "shape": [row.size]}
+    assert json.loads(perf_analyzer.input_data({"IN": row})) == {"data": [{"IN": values}]}
     with pytest.raises(ValueError, match="one row, not 2"):
         perf_analyzer.input_data({"IN": np.zeros((2, 8), dtype=np.int64)})
 
