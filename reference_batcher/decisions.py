@@ -44,7 +44,7 @@ class Dispatch:
 
     staying: those in the batch that need more than this run. It does not answer them; the core dispatches them again. A
     discipline that lets a request go through the model once has none. slots: the slot of each request's sequence; empty
-    where there are no sequences.
+    without sequences.
     """
 
     instance: int

@@ -30,7 +30,7 @@ class BatchStrategy(Protocol):
     """
 
     def batcher_initialize(self, config: BatcherConfig) -> None:
-        """Begin. It is called once, before all other hooks; if it raises, there is no batcher."""
+        """Begin. This is called once, before any other hook. If it raises, the batcher does not start."""
 
     def batch_initialize(self) -> Any:
         """Return the record of a new batch."""

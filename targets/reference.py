@@ -19,7 +19,7 @@ from batchproof.reference_batcher.protocol import Core
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.hooks import logged_strategy, maker_of
 from batchproof.targets.protocol import Request, Response, TargetInfo
-from batchproof.targets.witness.probe import INFO, ROW, Ints, Lines, Place, Witness, read_log, release
+from batchproof.targets.witness.probe import ROW, Ints, Lines, Place, Witness, read_log, release
 from batchproof.targets.witness_model import REFERENCE_CLAIMS, correlation_id, witnessed
 
 
@@ -174,19 +174,10 @@ def _steps(witness: Witness) -> Any:
         places = places_of(batch)
         given = batch["STATE"][:, 0].tolist() if "STATE" in batch else None
         answers = witness.execute_steps([row[None] for row in batch["IN"]], places, given)
-        real = [answer for answer, place in zip(answers, places, strict=True) if place.ready]
-        return stepped(batch["IN"], places, [info for _, info, _ in real], [state for _, _, state in real])
+        info, after = np.concatenate([info for _, info, _ in answers]), [[state] for _, _, state in answers]
+        return {"OUT": batch["IN"], "INFO": info, "STATE_AFTER": np.array(after, dtype=np.int64)}
 
     return call
-
-
-def stepped(echo: Ints, places: list[Place], infos: list[Ints], states: list[int]) -> dict[str, Ints]:
-    """Return the outputs of a batch of sequences by name, given the witness's answers for the places with a request."""
-    ready = [place.slot for place in places if place.ready]
-    info, state = np.zeros((len(places), len(INFO)), dtype=np.int64), np.zeros((len(places), 1), dtype=np.int64)
-    if ready:
-        info[ready], state[ready, 0] = np.concatenate(infos), states
-    return {"OUT": echo, "INFO": info, "STATE_AFTER": state}
 
 
 def places_of(batch: dict[str, Any]) -> list[Place]:

@@ -16,8 +16,8 @@ from batchproof.reference_batcher.virtual import VirtualClock
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.hooks import logged_strategy
 from batchproof.targets.protocol import Request, Response, TargetInfo, UnknownTarget
-from batchproof.targets.reference import answer_of, counted, inputs, options, places_of, stepped, taken_apart
-from batchproof.targets.witness.probe import Place, Steps, Testimony, WitnessError, clock_id
+from batchproof.targets.reference import answer_of, counted, inputs, options, places_of, taken_apart
+from batchproof.targets.witness.probe import INFO, Ints, Place, Steps, Testimony, WitnessError, clock_id
 from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
 
 
@@ -139,7 +139,7 @@ class VirtualDeployment:
             if found is not None:
                 infos = testimony.infos(exit_ns, tensors)
                 after = self._steps[instance].done(found, [int(tensor[0, 0]) for tensor in tensors])
-                return stepped(inputs["IN"], places, infos, after)
+                return _stepped(inputs["IN"], places, infos, after)
             return inputs["IN"], np.concatenate(testimony.infos(exit_ns, *taken_apart(inputs)))
 
         over = False
@@ -197,3 +197,12 @@ class TorchDeployment:
         """Run until everything is done."""
         self._batcher.close()
         self.clock.sleep_until_ns(self.clock.now_ns() + 10**12)
+
+
+def _stepped(echo: Ints, places: list[Place], infos: list[Ints], states: list[int]) -> dict[str, Ints]:
+    """Return the outputs of a batch of sequences by name, given the witness's answers for the places with a request."""
+    ready = [place.slot for place in places if place.ready]
+    info, state = np.zeros((len(places), len(INFO)), dtype=np.int64), np.zeros((len(places), 1), dtype=np.int64)
+    if ready:
+        info[ready], state[ready, 0] = np.concatenate(infos), states
+    return {"OUT": echo, "INFO": info, "STATE_AFTER": state}

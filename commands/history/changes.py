@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from batchproof.commands.history.git import Repository
 from batchproof.commands.history.options import Asked, ends
-from batchproof.commands.history.suspects import HOST, OF_THE_HOST, Suspects, differences, suspects
+from batchproof.commands.history.suspects import HOST, Suspects, differences, suspects
 from batchproof.exit_status import ExitStatus, refuse
+from batchproof.reports.figures import OF_THE_HOST
 from batchproof.reports.history import HistoryError
 from batchproof.reports.wording import count, line, number
 from batchproof.stats.change import SLOWER

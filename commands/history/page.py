@@ -10,6 +10,7 @@ from batchproof.commands.history.git import Repository
 from batchproof.commands.history.options import Asked, ends
 from batchproof.commands.history.suspects import suspects
 from batchproof.exit_status import ExitStatus
+from batchproof.reports.figures import OF_THE_HOST
 from batchproof.reports.history import HistoryUnavailable, parse
 from batchproof.reports.plots.history_page import Shown, to_html
 from batchproof.reports.plots.tracks import Track, track
@@ -58,7 +59,7 @@ def _chosen(history: Store, asked: Asked) -> tuple[list[Series], list[str]]:
     from batchproof.reports.history.queries import all_series
 
     found = all_series(history, figure=asked.figure, target=asked.target, host=asked.host, count=False)
-    found.sort(key=lambda one: (one.target, one.form, one.host, one.figure.startswith("host."), one.figure))
+    found.sort(key=lambda one: (one.target, one.form, one.host, one.figure.startswith(OF_THE_HOST), one.figure))
     if len(found) <= MOST:
         return found, []
     return found[:MOST], [

@@ -9,7 +9,6 @@ from batchproof.commands.history.git import Repository
 from batchproof.reports.history.queries import Point
 from batchproof.reports.wording import count, line
 
-OF_THE_HOST = "host."  # figures of the host itself, measured beside a bench
 SOFTWARE = ("kernel", "python", "numpy", "torch", "OMP_NUM_THREADS", "awake")
 SHOWN = 5  # commits by name
 

@@ -10,7 +10,7 @@ from typing import Any
 from batchproof.reports.compare.machine import Correction, correction, differences, drift, known, simulated
 from batchproof.reports.compare.ratio import ratio
 from batchproof.reports.figure_names import declared
-from batchproof.reports.figures import Better, Figure
+from batchproof.reports.figures import OF_THE_HOST, Better, Figure
 from batchproof.reports.measured import Measured
 from batchproof.stats.change import INVALID, UNPROVEN, Change, change, worst
 from batchproof.stats.gates import each_of
@@ -140,7 +140,7 @@ def compare(
 
 
 def _looked_at(one: Figure, patterns: Sequence[str]) -> bool:
-    if one.name.startswith("host."):
+    if one.name.startswith(OF_THE_HOST):
         return False
     shapes = [word.replace("[", "[[]") for word in patterns]  # the brackets of an id are meant, and no set of characters
     return not patterns or any(fnmatchcase(text, shape) for text in (one.id, one.name) for shape in shapes)

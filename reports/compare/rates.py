@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from batchproof.reports.compare.comparison import MARGIN, compare
+from batchproof.reports.figures import OF_THE_HOST
 from batchproof.reports.measured import Measured
 from batchproof.stats.change import Change
 
@@ -47,7 +48,7 @@ def rates(
 
 def measuring(runs: Sequence[Measured]) -> list[Measured]:
     """Return the runs that have figures: a base without any cannot be compared with."""
-    return [run for run in runs if any(not one.name.startswith("host.") for one in run.figures)]
+    return [run for run in runs if any(not one.name.startswith(OF_THE_HOST) for one in run.figures)]
 
 
 def _sides(base: Sequence[Measured], new: Sequence[Measured], each: int, seed: int) -> Iterator[Sides]:
