@@ -206,6 +206,19 @@ def test_an_interrupt_keeps_the_report_and_leaves_nothing_behind(tmp_path: Path,
     assert [path.name for path in scratch.iterdir()] == []
 
 
+def test_an_interrupt_that_is_lost_ends_the_run_all_the_same(tmp_path: Path) -> None:
+    """Ctrl-C while a library swallows every exception: the run ends before its next rule, as interrupted."""
+    target = "batchproof.suites.selftest.deaf_target:Deaf"
+    command = [sys.executable, "-m", "batchproof", "check", "--target", target, "--rules", "DB-SIZE-*", "--report", "report"]
+
+    run = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True, timeout=PATIENT, check=False)
+
+    report = read(tmp_path / "report" / "report.jsonl")
+    assert (run.returncode, report.footer["reason"]) == (130, "interrupted"), run.stdout + run.stderr
+    assert len(report.results) < 6
+    assert "Traceback" not in run.stdout + run.stderr
+
+
 def test_rules_that_are_given_twice_are_all_judged(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """`--rules A --rules B` judges both: to keep the last one alone would look as if the first had passed."""
     asked = ["--rules", "DB-SIZE-002", "--rules", "DB-ORDER-001,DB-ORDER-002"]
