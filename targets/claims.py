@@ -222,6 +222,66 @@ _TABLE = (
     Claim("rate_limiter", "Executions wait for resources of which there are only so many units.", "a rate limiter"),
     Claim("validation", "The target refuses invalid configurations.", "validation of configurations"),
     Claim("torch", "The target serves torch modules.", "torch modules"),
+    # ------------------------------------------------------------------- engines that form their batch in each iteration
+    Claim(
+        "iterations",
+        "An engine's iterations happen by themselves (`free`), or the adapter runs them one at a time (`stepped`).",
+        "iterations that can be run one at a time",
+        ("free", "stepped"),
+    ),
+    Claim(
+        "joins_within",
+        "A request for which there is room takes part at the latest in this iteration after its arrival: 1 is the next one.",
+        "a bound on when a request joins",
+        OR_NOTHING,
+        least=1,
+    ),
+    Claim(
+        "admission",
+        "Requests are admitted in the order of their arrival (`arrival`).",
+        "admission in the order of arrival",
+        (False, "arrival"),
+    ),
+    Claim("chunked_prefill", "A long prompt may be computed in several iterations.", "chunked prefill"),
+    Claim(
+        "mixed_iterations",
+        "An iteration may compute prompts of some requests and next tokens of others.",
+        "iterations with prompts and next tokens",
+    ),
+    Claim(
+        "request_priorities",
+        "Requests have priorities, and a lower number comes first: in the queue (`admission`), or it also displaces running "
+        "requests (`preempting`).",
+        "priorities of requests",
+        (False, "admission", "preempting"),
+    ),
+    Claim(
+        "preemption",
+        "If the KV cache is full, a running request loses its blocks: it is computed again later (`recompute`), or kept in "
+        "other memory (`swap`).",
+        "preemption",
+        (False, "recompute", "swap"),
+    ),
+    Claim("prefix_cache", "Requests that begin alike share KV blocks.", "a prefix cache"),
+    Claim("samples", "A request may ask for several continuations of its prompt.", "several continuations"),
+    Claim("streaming", "Tokens are delivered while others are still made.", "streaming"),
+    Claim("stop_tokens", "A request may name tokens that end its text.", "stop tokens"),
+    Claim("gauges", "An engine tells how many requests run and wait, and how full its KV cache is.", "gauges"),
+    Claim("kv_blocks", "The number of KV blocks can be set.", "a size of the KV cache"),
+    Claim(
+        "block_size",
+        "The smallest KV block that can be set, in tokens.",
+        "a block of one token",
+        least=1,
+        changes="Rules deploy blocks of this size, and measure prompts in blocks.",
+    ),
+    Claim(
+        "duplicate_ids",
+        "A request whose ID another one has at this moment is refused (`refused`), or both are served (`apart`).",
+        "a rule for duplicate IDs",
+        (False, "refused", "apart"),
+    ),
+    Claim("disconnects", "A client that goes away takes its request back.", "clients that go away"),
 )
 CLAIMS: Mapping[str, Claim] = {claim.name: claim for claim in _TABLE}
 

@@ -104,7 +104,11 @@ class TargetGone(TargetError):
 
 @dataclass(frozen=True)
 class TargetInfo:
-    """A target's description. claims: what it claims to support (see docs/adapters.md). sight: see the catalogue."""
+    """A target's description.
+
+    claims: what it claims to support (see docs/adapters.md). sight: see the catalogue. discipline: `dynamic`, or
+    `continuous` for an engine that forms its batch anew in each iteration: it decides which rules there are.
+    """
 
     name: str
     version: str
@@ -112,6 +116,7 @@ class TargetInfo:
     contact: str = ""
     sight: str = "witness"
     claims: Mapping[str, Any] = field(default_factory=dict)
+    discipline: str = "dynamic"
 
     @property
     def simulated(self) -> bool:
@@ -120,7 +125,8 @@ class TargetInfo:
 
     def facts(self) -> dict[str, Any]:
         """Return what a report says about the target, as JSON data."""
-        return {**vars(self), "claims": dict(self.claims)}
+        known = {key: value for key, value in vars(self).items() if (key, value) != ("discipline", "dynamic")}
+        return {**known, "claims": dict(self.claims)}
 
 
 @runtime_checkable
@@ -153,7 +159,8 @@ class Target(Protocol):
     Optional verbs, found by presence: `close()`; `alive() -> str` (why it cannot be judged any more, or "");
     `validate(name, text) -> str` ("loaded", or why it refused this config.pbtxt); `serve(module, config)` (a torch module);
     `restart()` (replaces a server that a fault has ended); `deploy_defaults()` (serves the witness with nothing set but what
-    the stack demands, and returns a deployment); `repository(limits)` (models that come and go, see `repository.py`).
+    the stack demands, and returns a deployment); `repository(limits)` (models that come and go, see `repository.py`);
+    `engine(config)` (an engine with continuous batching, see `engines`: such a target's `deploy` raises Unsupported).
     Optional attributes: `process_group` (of a server on this host, so that its waits for a processor are known) and
     `deploys_at_once` (how many threads may call `deploy` at a time).
     """

@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from batchproof.host.clock import HOST_CLOCK, Clock
+from batchproof.targets import engines
 from batchproof.targets.defaults import StackDefaults
 from batchproof.targets.protocol import Deployment, Target, TargetInfo, Unsupported
 from batchproof.targets.repository import Opener
@@ -63,7 +64,7 @@ class FullDeployment:
 class FullTarget:
     """A target with every verb that `protocol.Target` lists.
 
-    None if the adapter lacks them: validate, restart, deploy_defaults, repository.
+    None if the adapter lacks them: validate, restart, deploy_defaults, repository, engine.
     """
 
     def __init__(self, inner: Target) -> None:
@@ -76,6 +77,7 @@ class FullTarget:
         self.restart: Callable[[], None] | None = getattr(inner, "restart", None)
         self.deploy_defaults: Callable[[], Deployment] | None = getattr(inner, "deploy_defaults", None)
         self.repository: Opener | None = getattr(inner, "repository", None)
+        self.engine: engines.Opener | None = getattr(inner, "engine", None)
 
     @property
     def info(self) -> TargetInfo:

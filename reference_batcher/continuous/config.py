@@ -1,0 +1,51 @@
+"""What an engine with continuous batching is configured with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from math import ceil
+from typing import Any
+
+
+class EngineConfigError(ValueError):
+    """An engine that cannot exist; the message says why."""
+
+
+@dataclass(frozen=True)
+class EngineConfig:
+    """An engine's configuration, in the words of vLLM's documentation.
+
+    max_num_seqs: rows of an iteration at most. max_num_batched_tokens: new tokens of an iteration at most, its token budget.
+    block_size: tokens in a KV block. num_blocks: how many there are. max_model_len: tokens of a prompt and its continuation
+    at most. chunked_prefill: a prompt may be computed in several iterations. prefix_cache: blocks of finished prompts serve
+    other requests that begin alike. policy: who is admitted first: `fcfs`, or `priority`, where a lower number comes first
+    and the arrival decides between equals.
+    """
+
+    max_num_seqs: int = 4
+    max_num_batched_tokens: int = 256
+    block_size: int = 32
+    num_blocks: int = 64
+    max_model_len: int = 256
+    chunked_prefill: bool = True
+    prefix_cache: bool = False
+    policy: str = "fcfs"
+
+    def __post_init__(self) -> None:
+        for name in ("max_num_seqs", "max_num_batched_tokens", "block_size", "num_blocks", "max_model_len"):
+            if getattr(self, name) < 1:
+                raise EngineConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.policy not in ("fcfs", "priority"):
+            raise EngineConfigError(f"policy is fcfs or priority, not '{self.policy}'")
+        if self.max_num_batched_tokens < self.max_num_seqs:
+            raise EngineConfigError("max_num_batched_tokens must be at least max_num_seqs: each row needs a token")
+        if not self.chunked_prefill and self.max_num_batched_tokens < self.max_model_len:
+            raise EngineConfigError("without chunked_prefill, max_num_batched_tokens must be at least max_model_len")
+
+    def blocks_of(self, tokens: int) -> int:
+        """Return how many blocks so many tokens need."""
+        return ceil(tokens / self.block_size)
+
+    def facts(self) -> dict[str, Any]:
+        """Return it as JSON data, whole."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}

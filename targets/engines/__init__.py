@@ -1,0 +1,86 @@
+"""Engines with continuous batching: what they are asked for, and what they show.
+
+An adapter for one is a target with the verb `engine` (`protocol.Target`), which opens an `Engine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from batchproof.reference_batcher.continuous import EngineConfig
+from batchproof.targets.protocol import TargetError
+
+ENDS = ("length", "stop", "abort", "error", "refused")
+
+
+class EngineGone(TargetError):
+    """The engine died or hangs: its requests get no end, and another one has to be opened."""
+
+
+@dataclass(frozen=True)
+class Generation:
+    """A request for text.
+
+    name: the engine's own ID of the request. serial: of its prompt, see `witness.language`. prompt: token IDs. max_tokens:
+    of the continuation. priority: a lower number comes first. stop: token IDs, each of which ends the text with itself or
+    in front of itself. samples: continuations of the prompt (`n`); the witness's are all equal.
+    """
+
+    name: str
+    serial: int
+    prompt: tuple[int, ...]
+    max_tokens: int
+    priority: int = 0
+    stop: tuple[int, ...] = ()
+    samples: int = 1
+
+
+@dataclass(frozen=True)
+class Output:
+    """What came out for one sample of a request: new tokens, and how it ended ("" if it has not), one of `ENDS`.
+
+    text: the engine's own words, for an error or a refusal.
+    """
+
+    name: str
+    tokens: tuple[int, ...] = ()
+    end: str = ""
+    sample: int = 0
+    text: str = ""
+
+
+class Engine(Protocol):
+    """A running engine with the witness language model in it. It is used by one thread.
+
+    Optional verb, found by presence: `disconnect(name)` (the client goes away in the middle of its stream).
+    """
+
+    def submit(self, request: Generation) -> None:
+        """Send a request. A refusal, now or later, is an `Output`."""
+
+    def step(self) -> tuple[list[Output], bool]:
+        """Run one iteration, or let time pass until there is something new; return what came out, and whether work is left.
+
+        An engine that cannot be stepped waits a little (see the claim `iterations`). EngineGone if it died or hangs.
+        """
+
+    def abort(self, name: str) -> None:
+        """Take a request back. It need not be under way any more."""
+
+    def log(self) -> list[dict[str, Any]]:
+        """Return the witness's new lines, one an iteration: `number`, `enter_ns`, `exit_ns`, and `rows` (`language.row`)."""
+
+    def gauges(self) -> Mapping[str, float]:
+        """Return what the engine says about itself now, as far as it does.
+
+        running, waiting: requests. used_blocks, free_blocks: of the KV cache. preempted, prompt_tokens, output_tokens,
+        cached_tokens: counted since it was opened.
+        """
+
+    def close(self) -> None:
+        """End the engine and everything that belongs to it."""
+
+
+Opener = Callable[[EngineConfig], Engine]

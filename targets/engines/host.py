@@ -1,0 +1,91 @@
+"""Serves an engine to Batchproof from another interpreter: JSON documents, one a line, on standard input and output.
+
+This file travels: it needs the standard library only. A program that has an engine subclasses `Host` and calls `serve`.
+
+Each message has `do` and gets one answer, which also has what is new: `outputs` ([name, sample, tokens, end, text]) and
+`lines` (the witness's). An exception is answered as `error`; `unsupported` names what an engine cannot have.
+
+    start    config: EngineConfig.facts()   opens an engine and forgets the one before
+    submit   request: a Generation's fields
+    step                                    runs an iteration; the answer has `busy`
+    abort    name
+    gauges                                  the answer has `gauges`
+    stop                                    ends the engine
+    close                                   ends this program
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from typing import Any
+
+
+class CannotHave(Exception):
+    """The engine cannot be configured like this; the text is what it lacks, in words that follow "without"."""
+
+
+class Host:
+    """One engine at a time.
+
+    A subclass has `start(config)`, `submit(request)`, `step() -> bool` (whether work is left), `abort(name)`,
+    `gauges() -> dict` and `stop()`. It calls `put` for what comes out, and `line` for each iteration of the witness.
+    """
+
+    name = version = ""
+
+    def __init__(self) -> None:
+        self.outputs: list[list[Any]] = []
+        self.lines: list[dict[str, Any]] = []
+
+    def put(self, name: str, tokens: Any = (), end: str = "", sample: int = 0, text: str = "") -> None:
+        """Note what came out for a sample of a request."""
+        self.outputs.append([name, sample, [int(token) for token in tokens], end, text])
+
+    def line(self, number: int, enter_ns: int, exit_ns: int, rows: list[list[Any]]) -> None:
+        """Note an iteration."""
+        self.lines.append({"number": number, "enter_ns": enter_ns, "exit_ns": exit_ns, "rows": rows})
+
+    def new(self) -> dict[str, Any]:
+        """Return what is new, once."""
+        found = {"outputs": self.outputs, "lines": self.lines}
+        self.outputs, self.lines = [], []
+        return found
+
+
+def serve(host: Any) -> None:
+    """Answer messages until `close` or the end of the input. Whatever else prints goes to standard error."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+
+    def answer(**fields: Any) -> None:
+        answers.write(json.dumps(fields) + "\n")
+        answers.flush()
+
+    answer(name=host.name, version=host.version)
+    for text in sys.stdin:
+        message = json.loads(text)
+        do = message.pop("do")
+        if do == "close":
+            break
+        try:
+            found = _did(host, do, message)
+        except CannotHave as lack:
+            found = {"unsupported": str(lack)}
+        except Exception as error:  # the engine's own, which is what is judged
+            found = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()[-2000:]}
+        answer(**found, **host.new())
+    sys.stderr.flush()
+    os._exit(0)  # an engine may have threads that never end
+
+
+def _did(host: Any, do: str, fields: dict[str, Any]) -> dict[str, Any]:
+    if do == "step":
+        return {"busy": bool(host.step())}
+    if do == "gauges":
+        return {"gauges": host.gauges()}
+    getattr(host, {"start": "start", "submit": "submit", "abort": "abort", "stop": "stop"}[do])(**fields)
+    return {}

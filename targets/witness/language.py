@@ -1,0 +1,89 @@
+"""The witness language model: a model without weights whose text proves where its context came from.
+
+This file is shipped as it is into other processes (an engine's own interpreter), so it needs the standard library only.
+
+The next token is a function of the whole context *as the engine's KV cache holds it*. The client computes the same text, so
+one entry that is stale, torn, shifted or another request's changes the text from there on.
+
+Tokens are below `VOCABULARY`; those below `FIRST` never come out of the model. A prompt names its request: `SERIAL` and the
+three tokens after it are the request's serial, so that the model knows whose context it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from zlib import crc32
+
+VOCABULARY = 4096
+FIRST = 16
+END_OF_TEXT = 2  # never comes out: a text ends at its limit, or at a stop token that its request names
+SERIAL = 8
+MARK = 4  # tokens of a prompt that name its request
+BASE = VOCABULARY - FIRST
+LARGEST = BASE**3 - 1
+UNKNOWN = 0  # the serial of a context that does not name one
+
+
+def digest(tokens: Iterable[int], before: int = 0) -> int:
+    """Return what the model knows of a context. before: the digest of all that stands in front of these tokens."""
+    return crc32(b"".join(token.to_bytes(2, "little") for token in tokens), before)
+
+
+def next_token(context: Sequence[int]) -> int:
+    """Return the token that follows a context."""
+    return FIRST + digest(context) % BASE
+
+
+def continuation(prompt: Sequence[int], count: int) -> tuple[int, ...]:
+    """Return the next `count` tokens after a prompt."""
+    known, found = digest(prompt), []
+    for _ in range(count):
+        token = FIRST + known % BASE
+        found.append(token)
+        known = digest((token,), known)
+    return tuple(found)
+
+
+def marked(serial: int) -> tuple[int, ...]:
+    """Return the tokens that name a request."""
+    if not 0 < serial <= LARGEST:
+        raise ValueError(f"a serial is between 1 and {LARGEST}, not {serial}")
+    return (SERIAL, FIRST + serial // BASE**2, FIRST + serial // BASE % BASE, FIRST + serial % BASE)
+
+
+def filler(count: int, seed: int) -> tuple[int, ...]:
+    """Return `count` tokens that look like a text; equal seeds give equal tokens, one beginning with the other."""
+    return continuation(marked(seed % LARGEST + 1), count)
+
+
+def prompt(serial: int, length: int, shared: int = 0, family: int = 0) -> tuple[int, ...]:
+    """Return a prompt of so many tokens that names its request.
+
+    shared: it begins with as many tokens of a text that all requests of this family have; the name stands behind them. A
+    prompt shorter than `MARK` cannot hold a name: its request is unknown to the model.
+    """
+    front = filler(shared, family)
+    rest = length - shared - MARK
+    if rest < 0:
+        return filler(length, serial) if not shared else (*front, *filler(length - shared, serial))
+    return (*front, *marked(serial), *filler(rest, serial))
+
+
+def serial_of(context: Sequence[int]) -> int:
+    """Return the serial that a context names, or `UNKNOWN`."""
+    for place, token in enumerate(context):
+        if token == SERIAL and place + MARK <= len(context):
+            high, middle, low = (one - FIRST for one in context[place + 1 : place + MARK])
+            return max(0, (high * BASE + middle) * BASE + low)
+    return UNKNOWN
+
+
+def row(context: Sequence[int], positions: Sequence[int], new: int, blocks: Sequence[int] = ()) -> list[Any]:
+    """Return what an iteration's log says about one row: [serial, start, new, torn, blocks].
+
+    context, positions: what was read back, the row's new tokens at the end; an entry is torn if its position is not its
+    place. start: how many tokens were there before this iteration.
+    """
+    torn = sum(place != position for place, position in enumerate(positions))
+    return [serial_of(context), len(context) - new, new, torn, list(blocks)]
