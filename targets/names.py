@@ -20,6 +20,7 @@ GROUP = "batchproof.targets"
 BUILT_IN = {
     "reference": "batchproof.targets.reference:ReferenceTarget",
     "virtual": "batchproof.targets.virtual:VirtualTarget",
+    "continuous": "batchproof.targets.engines.reference:ContinuousTarget",
     "null": "batchproof.targets.null:NullTarget",
     "triton": "batchproof.targets.triton.embedded:embedded_triton",
     "triton-docker": "batchproof.targets.triton.container:docker_triton",

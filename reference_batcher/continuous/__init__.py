@@ -1,5 +1,10 @@
-"""The reference engine: an iteration-level scheduler for language models, as an executable specification."""
+"""The reference engine: an iteration-level scheduler for language models, as an executable specification.
 
-from .config import EngineConfig
+Who wants to know what it decides reads `scheduler`.
+"""
 
-__all__ = ["EngineConfig"]
+from .config import EngineConfig, EngineConfigError
+from .requests import Iteration, Request, Row, Said
+from .scheduler import Scheduler
+
+__all__ = ["EngineConfig", "EngineConfigError", "Iteration", "Request", "Row", "Said", "Scheduler"]

@@ -1,0 +1,79 @@
+"""The blocks of the KV cache: who holds them, and what the free ones still know.
+
+A block has places for `block_size` tokens. It is free if nobody refers to it. The prefix cache gives full blocks a key: a
+digest of the block's tokens and of the key of the block in front of it, so that a key stands for all tokens from the first
+one on. A sequence that begins alike refers to the same blocks. A free block keeps its key until it is taken for something
+else; the one that has been free for longest is taken first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+
+
+def key_of(before: bytes, tokens: Sequence[int]) -> bytes:
+    """Return the key of a full block. before: the key of the block in front of it; empty for the first one."""
+    return blake2b(before + b"".join(token.to_bytes(8, "little", signed=True) for token in tokens), digest_size=16).digest()
+
+
+def keys_of(tokens: Sequence[int], size: int, known: Sequence[bytes] = ()) -> list[bytes]:
+    """Return the keys of all full blocks of a text. known: those of its first blocks."""
+    keys = list(known)
+    for start in range(len(keys) * size, len(tokens) - size + 1, size):
+        keys.append(key_of(keys[-1] if keys else b"", tokens[start : start + size]))
+    return keys
+
+
+class BlockPool:
+    """So many blocks, numbered from 0."""
+
+    def __init__(self, count: int) -> None:
+        self.free: dict[int, None] = dict.fromkeys(range(count))  # in the order in which they are taken
+        self.references = [0] * count
+        self._block_of: dict[bytes, int] = {}
+        self._key_of: dict[int, bytes] = {}
+
+    @property
+    def used(self) -> int:
+        """How many blocks somebody refers to."""
+        return len(self.references) - len(self.free)
+
+    def find(self, keys: Iterable[bytes]) -> list[int]:
+        """Return the blocks of these keys, up to the first key that no block has."""
+        found = []
+        for key in keys:
+            if key not in self._block_of:
+                break
+            found.append(self._block_of[key])
+        return found
+
+    def room(self, shared: Sequence[int], more: int) -> bool:
+        """Return whether there are `more` free blocks besides these, of which some may be free themselves."""
+        return more <= len(self.free) - sum(block in self.free for block in shared)
+
+    def share(self, blocks: Iterable[int]) -> None:
+        """Refer to blocks that hold something already."""
+        for block in blocks:
+            self.references[block] += 1
+            self.free.pop(block, None)
+
+    def take(self, count: int) -> list[int]:
+        """Refer to free blocks; they forget what they hold."""
+        taken = [block for block, _ in zip(self.free, range(count), strict=False)]
+        for block in taken:
+            self._block_of.pop(self._key_of.pop(block, b""), None)
+        self.share(taken)
+        return taken
+
+    def give_back(self, blocks: Sequence[int]) -> None:
+        """Refer to these blocks no longer. The last one is the first to be taken again: texts begin alike, and end apart."""
+        for block in reversed(blocks):
+            self.references[block] -= 1
+            if not self.references[block]:
+                self.free[block] = None
+
+    def keep(self, block: int, key: bytes) -> None:
+        """Note what a block holds, unless another block holds the same."""
+        if key not in self._block_of:
+            self._block_of[key], self._key_of[block] = block, key
