@@ -34,6 +34,7 @@ BUILT_IN = {
     "mosec": "batchproof.targets.stacks.mosec:MosecTarget",
     "pytriton": "batchproof.targets.stacks.pytriton:PyTritonTarget",
     "ray": "batchproof.targets.stacks.ray:RayTarget",
+    "vllm": "batchproof.targets.engines.vllm:VllmTarget",
     "torchserve": "batchproof.targets.stacks.torchserve:TorchServeTarget",
 }
 EXTRAS = {  # the extra that brings a module

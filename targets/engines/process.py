@@ -8,9 +8,9 @@ import select
 import shutil
 import socket
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -25,18 +25,27 @@ from batchproof.targets.stdio import connect
 
 HOST = Path(__file__).with_name("host.py")
 SHOWN = 200
+LOOK_S = 0.2  # between two looks at whether the program still runs
 
 
 class HostProcess:
     """A program that calls `host.serve`. It ends with this process, with everything that it started.
 
-    TargetError if it cannot be started; EngineGone if it dies, hangs, or says what nobody understands.
+    beside: more files that travel with it. TargetError if it cannot be started; EngineGone if it dies, hangs, or says what
+    nobody understands.
     """
 
-    def __init__(self, name: str, interpreter: Interpreter, program: Path, more: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        interpreter: Interpreter,
+        program: Path,
+        more: Mapping[str, str] | None = None,
+        beside: Sequence[Path] = (),
+    ) -> None:
         self.name = name
         self._folder = Path(mkdtemp(prefix="batchproof-"))
-        for one in (HOST, program):
+        for one in (HOST, program, *beside):
             shutil.copy(one, self._folder / ("engine_host.py" if one is HOST else one.name))
         self._answers: Any = None
         self._line: socket.socket | None = None
@@ -95,6 +104,7 @@ class HostProcess:
         assert self._line is not None
         self._line.settimeout(seconds)
         try:
+            self._await_answer(seconds)
             line = self._answers.readline()
         except TimeoutError:
             limit = "DEPLOY_S" if do == "start" else "CALL_S"
@@ -110,6 +120,18 @@ class HostProcess:
         if not isinstance(answer, dict):
             raise EngineGone(f"{self.name} answered '{do}' with: {line[:SHOWN].decode('utf-8', 'replace')}")
         return answer
+
+    def _await_answer(self, seconds: float) -> None:
+        """Wait for the beginning of an answer. The end of the program counts too: its children may hold its line open."""
+        poll = select.poll()
+        assert self._line is not None
+        poll.register(self._line, select.POLLIN)
+        until_s = time.monotonic() + seconds
+        while not poll.poll(LOOK_S * 1000):
+            if time.monotonic() > until_s:
+                raise TimeoutError
+            if why := self.process.ended():
+                raise EngineGone(why)
 
     def _why(self) -> str:
         with contextlib.suppress(Exception):
@@ -177,7 +199,8 @@ class HostedEngine:
 class HostedTarget:
     """A target whose engines live in an interpreter of their own; a subclass says which.
 
-    python: the path of that interpreter; empty for this one. distributions: what it must have, the engine first.
+    python: the path of that interpreter; empty for this one. distributions: what it must have, the engine first. beside:
+    further files that travel with the program. Files are named by their paths from this folder.
     """
 
     name: str
@@ -186,6 +209,7 @@ class HostedTarget:
     hint = ""
     claims: Mapping[str, Any]
     environment: Mapping[str, str] = {}
+    beside: Sequence[str] = ()
 
     def __init__(self, python: str = "") -> None:
         self._interpreter = Interpreter(python, self.distributions, self.hint)
@@ -194,15 +218,12 @@ class HostedTarget:
         version = self._interpreter.versions[self.distributions[0]]
         self.info = TargetInfo(self.name, version, reached, claims=self.claims, discipline="continuous")
 
-    @cached_property
-    def _program(self) -> Path:
-        return Path(__file__).with_name(self.program)
-
     def engine(self, config: EngineConfig) -> HostedEngine:
         """Open an engine, in a new process if the last one died or hangs."""
         if self._host is None or self._host.trouble():
             self.forget()
-            self._host = HostProcess(self.name, self._interpreter, self._program, self.environment)
+            program, *beside = (HOST.parent / name for name in (self.program, *self.beside))
+            self._host = HostProcess(self.name, self._interpreter, program, self.environment, beside)
         try:
             return HostedEngine(self._host, config)
         except EngineGone:

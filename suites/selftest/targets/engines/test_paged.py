@@ -1,0 +1,76 @@
+"""A witness in a paged KV cache, by hand: what is read back is what counts."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from batchproof.targets import witness
+from batchproof.targets.witness import language
+
+SIZE = 4
+FIRST, SECOND = language.prompt(1, 6), language.prompt(2, 5)
+
+
+@pytest.fixture(autouse=True)
+def travelling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the witness the name under which it is known in other interpreters."""
+    monkeypatch.setitem(sys.modules, "batchproof_witness", witness)
+
+
+def prefill(slots: list[int], tables: list[list[int]], entries: np.ndarray | None = None) -> list:
+    """Compute both prompts in one iteration, the first in blocks 3 and 1, the second in blocks 2 and 4."""
+    from batchproof.targets.engines.paged import Iteration, rows_of
+
+    cache = np.zeros((6, SIZE, 2), np.float32) if entries is None else entries
+    positions = [*range(6), *range(5)]
+    now = Iteration(
+        np.array([*FIRST, *SECOND]), np.array(positions), np.array(slots), [0, 6, 11], [6, 5], np.array(tables)
+    )
+    return list(rows_of(cache, now))
+
+
+RIGHT = [12, 13, 14, 15, 4, 5, 8, 9, 10, 11, 16]
+TABLES = [[3, 1], [2, 4]]
+NEXT = [language.next_token(FIRST), language.next_token(SECOND)]
+
+
+def test_right_tables_give_the_right_text():
+    """Each row names its request, its blocks and nothing torn; the next token is the client's."""
+    rows = prefill(RIGHT, TABLES)
+
+    assert [row for row, _ in rows] == [[1, 0, 6, 0, [3, 1]], [2, 0, 5, 0, [2, 4]]]
+    assert [token for _, token in rows] == NEXT
+
+
+def test_a_context_goes_on_where_it_was_left():
+    """A later iteration reads what earlier ones have written, and starts behind it."""
+    from batchproof.targets.engines.paged import Iteration, rows_of
+
+    cache = np.zeros((6, SIZE, 2), np.float32)
+    prefill(RIGHT, TABLES, cache)
+    now = Iteration(np.array(NEXT), np.array([6, 5]), np.array([6, 17]), [0, 1, 2], [7, 6], np.array(TABLES))
+    rows = list(rows_of(cache, now))
+
+    assert [row for row, _ in rows] == [[1, 6, 1, 0, [3, 1]], [2, 5, 1, 0, [2, 4]]]
+    assert [token for _, token in rows] == [language.continuation(FIRST, 2)[1], language.continuation(SECOND, 2)[1]]
+
+
+@pytest.mark.parametrize(
+    ("slots", "tables", "seen"),
+    [
+        (RIGHT, TABLES[::-1], [[2, 0, 6, 3, [2, 4]], [1, 0, 5, 2, [3, 1]]]),
+        (RIGHT, [[2, 1], [2, 4]], [[2, 0, 6, 1, [2, 1]], [2, 0, 5, 0, [2, 4]]]),
+        ([12, 13, 14, 15, 4, 0, *RIGHT[6:]], TABLES, [[1, 0, 6, 1, [3, 1]], [2, 0, 5, 0, [2, 4]]]),
+        ([slot + 1 for slot in RIGHT], TABLES, [[0, 0, 6, 6, [3, 1]], [1, 0, 5, 5, [2, 4]]]),
+    ],
+    ids=["swapped tables", "foreign block", "stale entry", "one slot late"],
+)
+def test_a_wrong_table_is_seen_as_a_place_and_as_a_text(slots: list, tables: list, seen: list):
+    """A fault shows as torn entries or another request's serial, and as another next token."""
+    rows = prefill(slots, tables)
+
+    assert [row for row, _ in rows] == seen
+    assert [token for _, token in rows] != NEXT
