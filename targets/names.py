@@ -36,6 +36,7 @@ BUILT_IN = {
     "ray": "batchproof.targets.stacks.ray:RayTarget",
     "vllm": "batchproof.targets.engines.vllm:VllmTarget",
     "torchserve": "batchproof.targets.stacks.torchserve:TorchServeTarget",
+    "transformers": "batchproof.targets.engines.transformers:TransformersTarget",
 }
 EXTRAS = {  # the extra that brings a module
     "torch": "reference", "pytriton": "triton", "litserve": "litserve", "async_batcher": "peers", "batched": "peers",

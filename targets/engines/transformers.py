@@ -1,0 +1,29 @@
+"""Hugging Face transformers: `--target transformers`, its continuous batching on a CPU, run one iteration at a time.
+
+docs/continuous.md says how it is configured, and what the claims mean.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from batchproof.targets.engines.process import HostedTarget
+
+CLAIMS = {
+    "iterations": "stepped", "joins_within": 1, "admission": "arrival", "chunked_prefill": True, "mixed_iterations": True,
+    "preemption": "recompute", "prefix_cache": True, "samples": True, "streaming": True, "stop_tokens": True,
+    "gauges": True, "kv_blocks": True, "block_size": 4, "cancel": True,
+}  # fmt: skip
+HINT = "pip install 'batchproof[transformers]', or --target 'transformers?python=PATH' of an interpreter that has them"
+
+
+class TransformersTarget(HostedTarget):
+    """The ContinuousBatchingManager, stepped."""
+
+    name = "transformers"
+    program = "transformers_host.py"
+    beside = ("transformers_witness.py",)
+    distributions = ("transformers", "torch")
+    hint = HINT
+    claims = CLAIMS
+    environment = MappingProxyType({"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""})

@@ -1,0 +1,143 @@
+"""The continuous batching of transformers in this process, one iteration at a time. This file travels; see `engine_host`.
+
+Public: `init_continuous_batching`, the manager's `warmup` (which makes its batch processor), `add_request`,
+`cancel_request` and `output_router.output_queue`. Private: the body of the loop that its thread runs
+(`_generation_loop_body`), which is called here instead of `start()`; the event at which that body waits if it has nothing
+to do; and what the thread does with an exception (`_handle_critical_error`). Scheduler, cache, preparation of inputs and
+handling of outputs are the engine's own, unchanged.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Sequence
+from importlib import metadata
+from queue import Empty
+from typing import Any
+
+from engine_host import CannotHave, Host, serve
+from transformers import ContinuousBatchingConfig, GenerationConfig
+from transformers.generation.continuous_batching import RequestStatus
+from transformers_witness import Witness
+
+CHILD = re.compile(r"(.*)__child#(\d+)")  # the ID of one more continuation, as the engine makes it
+
+
+def settings(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of ContinuousBatchingConfig for an EngineConfig's facts.
+
+    All else stays at its default, `scheduler_type` fifo and its `safety_margin` among it. `max_model_len` has no
+    counterpart: nothing but the KV cache limits a text.
+    """
+    if config["policy"] != "fcfs":
+        raise CannotHave("priorities of requests")
+    if not config["chunked_prefill"]:
+        raise CannotHave("prompts that are always computed in one iteration")
+    return {
+        "page_size": config["block_size"], "num_blocks": config["num_blocks"],
+        "max_batch_tokens": config["max_num_batched_tokens"], "max_requests_per_batch": config["max_num_seqs"],
+        "allow_block_sharing": config["prefix_cache"], "use_async_batching": False, "use_cuda_graph": False, "seed": 0,
+    }  # fmt: skip
+
+
+def sample_of(name: str) -> tuple[str, int]:
+    """Return the name that was submitted, and which of its continuations this is."""
+    child = CHILD.fullmatch(name)
+    return (child[1], int(child[2]) + 1) if child else (name, 0)
+
+
+def news(before: Sequence[int], now: Sequence[int]) -> Sequence[int]:
+    """Return the tokens that are new; all that there are, if the engine now says something else about the earlier ones."""
+    return now[len(before) :] if list(now[: len(before)]) == list(before) else now
+
+
+class TransformersHost(Host):
+    """One manager at a time."""
+
+    name, version = "transformers", metadata.version("transformers")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.manager: Any = None
+        gc.freeze()  # the end of each engine runs the garbage collector, over all that transformers has imported
+
+    def start(self, config: dict[str, Any]) -> None:
+        """Open an engine."""
+        model = Witness(self.line)
+        generation = GenerationConfig(do_sample=False, eos_token_id=-1)
+        batching = ContinuousBatchingConfig(**settings(config))
+        self.manager = model.init_continuous_batching(generation, batching)
+        self.manager.warmup()
+        self.manager.current_batch = 0
+        self.said: dict[str, list[int]] = {}
+        self.stops: dict[str, set[int]] = {}
+        self.samples: dict[str, int] = {}
+
+    def submit(self, request: dict[str, Any]) -> None:
+        """Add a request. `num_return_sequences` is the manager's, and each request takes it when it is added."""
+        if request["priority"]:
+            raise CannotHave("priorities of requests")
+        name, stop = request["name"], list(request["stop"])
+        self.stops[name], self.samples[name] = set(stop), request["samples"]
+        self.manager.num_return_sequences = request["samples"]
+        taken = self.manager.add_request(
+            list(request["prompt"]), name, request["max_tokens"], streaming=True, eos_token_id=stop or None
+        )
+        if taken is None:
+            raise RuntimeError(self.manager.background_thread_status.can_accept_new_requests())
+
+    def step(self) -> bool:
+        """Run the body of the engine's loop once."""
+        processor = self.manager.batch_processor
+        self.manager._wake_up_loop.set()  # noqa: SLF001 - or an iteration without work waits for a tenth of a second
+        try:
+            self.manager._generation_loop_body(processor, bootstrapping=False)  # noqa: SLF001
+        except Exception as error:
+            self.manager._handle_critical_error(error, processor)  # noqa: SLF001 - as the engine's thread does
+        self._deliver()
+        return bool(processor.has_pending_requests() or self.manager.input_queue.qsize())
+
+    def abort(self, name: str) -> None:
+        """Take back a request and its further continuations, each of which has an ID of its own."""
+        self.manager.cancel_request(name)
+        for number in range(self.samples.get(name, 1) - 1):
+            self.manager.cancel_request(f"{name}__child#{number}")
+
+    def gauges(self) -> dict[str, float]:
+        """Return what the engine's own tables say; it publishes nothing. A block that is kept only for reuse is free."""
+        processor = self.manager.batch_processor
+        scheduler, cache = processor.scheduler, processor.cache
+        (allocator,) = cache.cache_allocators.values()
+        free = len(cache.pool.free_sectors) * allocator.blocks_per_sector
+        free += cache.pool.count_free_blocks(allocator.index) + len(allocator.ledger.cached_blocks)
+        waiting = len(scheduler.waiting_requests) + self.manager.input_queue.qsize()
+        used = allocator.num_blocks - free
+        return {"running": len(scheduler.active_requests), "waiting": waiting, "used_blocks": used, "free_blocks": free}
+
+    def stop(self) -> None:
+        """Forget the engine."""
+        if self.manager is not None:
+            self.manager.destroy()
+            self.manager = None
+
+    def _deliver(self) -> None:
+        """Put what came out. The engine says that a text has ended, not why: that is seen from its last token."""
+        while True:
+            try:
+                output = self.manager.output_router.output_queue.get_nowait()
+            except Empty:
+                return
+            name, sample = sample_of(output.request_id)
+            tokens = news(self.said.get(output.request_id, []), output.generated_tokens)
+            self.said[output.request_id] = list(output.generated_tokens)
+            end = ""
+            if output.is_finished():
+                del self.said[output.request_id]
+                stopped = self.stops[name].intersection(output.generated_tokens[-1:])
+                end = "error" if output.status == RequestStatus.FAILED else "stop" if stopped else "length"
+            self.put(name, tokens, end, sample, output.error or "")
+
+
+if __name__ == "__main__":
+    serve(TransformersHost())
