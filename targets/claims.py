@@ -230,6 +230,12 @@ _TABLE = (
         ("free", "stepped"),
     ),
     Claim(
+        "text",
+        "The language model in the engine is the witness, whose text tells the whole context (`witness`).",
+        "a language model whose text is known",
+        ("witness",),
+    ),
+    Claim(
         "joins_within",
         "A request for which there is room takes part at the latest in this iteration after its arrival: 1 is the next one.",
         "a bound on when a request joins",

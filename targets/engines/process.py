@@ -48,6 +48,7 @@ class HostProcess:
         for one in (HOST, program, *beside):
             shutil.copy(one, self._folder / ("engine_host.py" if one is HOST else one.name))
         self._answers: Any = None
+        self._broken = ""
         self._line: socket.socket | None = None
         listener = socket.socket(socket.AF_UNIX)
         try:
@@ -73,14 +74,18 @@ class HostProcess:
             self._line.sendall(json.dumps({"do": do, **fields}).encode() + b"\n")
         except OSError:
             raise EngineGone(self._why()) from None
-        answer = self._heard(do, timeout_s(limit))
+        try:
+            answer = self._heard(do, timeout_s(limit))
+        except EngineGone as gone:
+            self._broken = str(gone)
+            raise
         if lack := answer.get("unsupported"):
             raise Unsupported(lack)
         return answer
 
     def trouble(self) -> str:
-        """Return how it ended, or an empty string."""
-        return self.process.ended()
+        """Return how it ended, or why nothing can be asked of it any more, or an empty string."""
+        return self.process.ended() or self._broken
 
     def finish(self) -> None:
         """End the program and everything that it has started."""

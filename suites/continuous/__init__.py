@@ -1,0 +1,1 @@
+"""Rules about engines with continuous batching."""

@@ -1,0 +1,45 @@
+"""Ends: each request has one, at the right moment."""
+
+import pytest
+
+
+@pytest.mark.rule("CB-END-001")
+def test_as_long_as_asked(generating, judge):
+    """A text has exactly as many tokens as were asked for"""
+    on = generating()
+    for count in (1, 2, 5, on.block, on.block + 1):
+        on.send(f"r{count}", max_tokens=count)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-END-002")
+def test_one_end(generating, judge):
+    """Every request gets exactly one end, and no token after it"""
+    on = generating(seqs=2)
+    on.send("r0", "r1", "r2", "r3", "r4", max_tokens=12)
+    on.until_got("r0", 2)
+    if on.claims.get("cancel"):
+        on.abort("r1")
+        on.abort("r4")
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-END-003")
+def test_stop_token(generating, judge):
+    """A stop token ends the text of its own request"""
+    on = generating()
+    on.send("r0", "r1", "r2", max_tokens=2 * on.block, stop_after=5)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-END-004")
+def test_edge_of_the_context(generating, judge):
+    """A request that would outgrow the longest text is refused, or ends there, and others are served"""
+    on = generating(length=4)
+    on.send("over", length=3 * on.block, max_tokens=2 * on.block)
+    on.send("r0", "r1", max_tokens=6)
+
+    judge(on.generations())

@@ -1,0 +1,30 @@
+"""Finds the language model that an engine is given, by the claim `text`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from batchproof.targets.witness import language
+
+
+class Language(Protocol):
+    """A model whose text the client can compute. `language` says more."""
+
+    VOCABULARY: int
+
+    def prompt(self, serial: int, length: int, shared: int = 0, family: int = 0) -> tuple[int, ...]:
+        """Return a prompt of so many tokens that names its request."""
+
+    def continuation(self, prompt: Sequence[int], count: int) -> tuple[int, ...]:
+        """Return the next tokens after a prompt."""
+
+
+LANGUAGES: dict[str, Language] = {"witness": language}
+
+
+def language_named(name: str) -> Language:
+    """Return the language model of this name; ValueError if there is none."""
+    if name not in LANGUAGES:
+        raise ValueError(f"unknown language model '{name}': choose from {', '.join(LANGUAGES)}")
+    return LANGUAGES[name]
