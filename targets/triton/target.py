@@ -14,7 +14,6 @@ import json
 import secrets
 from collections.abc import Mapping
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -23,12 +22,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.reference_batcher.sequence_config import initial_states
-from batchproof.targets.deadlines import TooLate, more_time, timeout_s
+from batchproof.targets.deadlines import TooLate
 from batchproof.targets.kit.malformed import malformed
 from batchproof.targets.kit.routes import Route
 from batchproof.targets.protocol import (
-    Kind,
-    Refused,
     Request,
     Response,
     TargetError,
@@ -38,11 +35,11 @@ from batchproof.targets.protocol import (
 )
 from batchproof.targets.triton.compiled import STATE_BACKEND, STATE_LIBRARY, compiler, state_witness, strategy_library
 from batchproof.targets.triton.repository import CONTROL, TritonRepository, folder_of
+from batchproof.targets.triton.warm_up import warm_up
 from batchproof.targets.triton.wire import GrpcWire, HttpWire, Wire
-from batchproof.targets.witness.probe import VERSION, Payload
+from batchproof.targets.witness.probe import VERSION
 from batchproof.targets.witness_model import TRITON_CLAIMS, witnessed
 
-WARM_UP = 3  # calls
 BEGUN = "batcher_initialize"
 STRATEGY_FILE = "1/batchstrategy.so"  # where Triton looks for a batching strategy first
 NOTHING_SET = {"defaults": True, "default_batch": 1, "default_delay_ms": 0}  # there are no batches until they are asked for
@@ -257,24 +254,6 @@ def _strategy(config: BatcherConfig | None) -> dict[str, bytes]:
     return {STRATEGY_FILE: strategy_library()}
 
 
-def warm_up_calls(config: dict[str, Any]) -> list[list[Request]]:
-    """Return what a model is called with first: full batches, which leave at once, whatever the delay.
-
-    No two requests are the same, or a response cache would answer the second one. A model of sequences gets sequences of a
-    single request, as many at once as make full batches in every instance.
-    """
-    size = int(config.get("max_batch_size", 0)) or 1
-    if (batching := config.get("sequence_batching")) is not None:
-        instances = sum(int(group.get("count", 0)) or 1 for group in config.get("instance_group", [])) or 1
-        oldest = batching.get("oldest", {})
-        slots = int(oldest.get("max_candidate_sequences", 0)) or size
-        full = max((one for one in oldest.get("preferred_batch_size", ()) if one <= slots), default=min(size, slots))
-        ids = range(1, instances * full * (slots // full) + 1)
-        return [[Request("warm-up", -id_, Payload(sequence=id_, start=True, end=True)) for id_ in ids]]
-    payload = Payload(rows=size, extra=int(any(spec["name"] == "EXTRA" for spec in config["input"])))
-    return [[Request("warm-up", -number, payload)] for number in range(1, WARM_UP + 1)]
-
-
 class TritonDeployment:
     """One witness model on the server.
 
@@ -335,22 +314,8 @@ class TritonDeployment:
 
     def warm_up(self) -> None:
         """Make the first calls before any rule does, because they take tens of milliseconds for a Python model."""
-        for requests in warm_up_calls(self._wire.config(self.name)):
-            for future in [self.submit(request) for request in requests]:
-                self._warmed(future)
+        warm_up(self.name, self._wire.config(self.name), self.submit, text_ids=self._text_ids)
         self._begun = [line for line in self.log() if line.get("hook") == BEGUN]
-
-    def _warmed(self, future: Future[Response]) -> None:
-        try:
-            future.result(timeout=timeout_s("WARM_UP_S"))
-        except FutureTimeout:
-            late = f"the witness '{self.name}' has not answered in {timeout_s('WARM_UP_S'):g} s"
-            raise TooLate(f"{late}: {more_time('WARM_UP_S')}") from None
-        except Refused as refused:
-            # Warm enough: the queue timeout is shorter than a slow first call, or IDs that are strings are refused, which a
-            # rule tells.
-            if refused.kind is not Kind.EXPIRED and not (self._text_ids and refused.kind is Kind.INVALID):
-                raise TargetError(f"the witness '{self.name}' does not answer: {refused}") from None
 
     def close(self) -> None:
         """Unload the model: Triton serves what is queued and accepts no more."""
