@@ -42,7 +42,8 @@ def rows_of(entries: Any, now: Iteration) -> Iterator[tuple[list[Any], int]]:
         blocks = now.tables[number][: -(-length // size)]
         context = entries[blocks].reshape(-1, 2)[:length].astype(int)
         tokens, places = context[:, 0], context[:, 1]
-        lost = (tokens[length - count :] != now.tokens[new]) | (places[length - count :] != now.positions[new])
-        places[length - count :][lost] = LOST
+        last = min(count, length)
+        wrong = (tokens[-last:] != now.tokens[new][-last:]) | (places[-last:] != now.positions[new][-last:])
+        places[-last:][wrong] = LOST
         read = tokens.tolist()
         yield language.row(read, places.tolist(), count, blocks.tolist()), language.next_token(read)

@@ -23,6 +23,8 @@ def arguments(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return vLLM's engine arguments for an EngineConfig's facts."""
     if config["block_size"] % SMALLEST:
         raise CannotHave(f"KV blocks of {config['block_size']} tokens: a multiple of {SMALLEST} is possible")
+    if config["num_blocks"] * config["block_size"] < config["max_model_len"]:
+        raise CannotHave("a KV cache that is smaller than the longest request: max_model_len must fit into num_blocks")
     return {
         "model": vllm_witness.model(folder / "model"), "load_format": "dummy", "dtype": "float32", "enforce_eager": True,
         "skip_tokenizer_init": True, "seed": 0, "kv_cache_memory_bytes": 64 << 20,
