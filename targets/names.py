@@ -32,6 +32,7 @@ BUILT_IN = {
     "kserve": "batchproof.targets.stacks.kserve:KServeTarget",
     "mlserver": "batchproof.targets.stacks.mlserver:MLServerTarget",
     "mosec": "batchproof.targets.stacks.mosec:MosecTarget",
+    "openvino": "batchproof.targets.engines.openvino:OpenVinoTarget",
     "pytriton": "batchproof.targets.stacks.pytriton:PyTritonTarget",
     "ray": "batchproof.targets.stacks.ray:RayTarget",
     "vllm": "batchproof.targets.engines.vllm:VllmTarget",

@@ -5,7 +5,7 @@ An entry is (token, position). It is written through the engine's slot mapping a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,14 +31,25 @@ class Iteration(NamedTuple):
 def rows_of(entries: Any, now: Iteration) -> Iterator[tuple[list[Any], int]]:
     """Write what is new, then yield for each row its line in the log (`language.row`) and its next token.
 
-    entries: the cache as numbers [blocks, slots of a block, 2]. A new entry that is not read back as it was written counts
-    as torn, as one does whose position is not its place.
+    entries: the cache as numbers [blocks, slots of a block, 2].
     """
     size = entries.shape[1]
     entries[now.slots // size, now.slots % size] = np.stack([now.tokens, now.positions], axis=1)
+    for row, context in rows_read(entries, now):
+        yield row, language.next_token(context)
+
+
+def rows_read(
+    entries: Any, now: Iteration, told: Callable[..., list[Any]] = language.row
+) -> Iterator[tuple[list[Any], list[int]]]:
+    """Yield each row's line in the log, as `told` writes it, and its context as it is read back; slots are not used.
+
+    A new entry that is not read back as it was written counts as torn, as one does whose position is not its place.
+    """
+    size = entries.shape[1]
     for number, length in enumerate(now.lengths):
         new = slice(now.cuts[number], now.cuts[number + 1])
-        count = new.stop - new.start
+        count = int(new.stop - new.start)
         blocks = now.tables[number][: -(-length // size)]
         context = entries[blocks].reshape(-1, 2)[:length].astype(int)
         tokens, places = context[:, 0], context[:, 1]
@@ -46,4 +57,4 @@ def rows_of(entries: Any, now: Iteration) -> Iterator[tuple[list[Any], int]]:
         wrong = (tokens[-last:] != now.tokens[new][-last:]) | (places[-last:] != now.positions[new][-last:])
         places[-last:][wrong] = LOST
         read = tokens.tolist()
-        yield language.row(read, places.tolist(), count, blocks.tolist()), language.next_token(read)
+        yield told(read, places.tolist(), count, blocks.tolist()), read

@@ -1,0 +1,129 @@
+"""The witness language model as a transformer: for engines that take only real graphs, with the functions of `language`.
+
+This file is shipped as it is into other processes (an engine's own interpreter), so it needs the standard library only.
+
+The next token has three digits in base 16. Each is a sum over the whole context, modulo 16, of what a token and its position
+add: `weight(token)` and `shift(position)`. Attention that weighs all entries of the KV cache alike computes such a sum, and
+small integers are exact in float32, so the text is the same on every engine and in every batch.
+
+No two tokens of a text weigh the same, nor do two positions of the first 4096, so one entry that is another token's or has
+another position always changes the next token. Any other change of the context stays unseen in one of 4096 tokens, and the
+tokens behind it differ again. A sum cannot see the order of the entries, but each has its position in it.
+
+A prompt begins with `BEGIN` and names its request in three tokens that stand for nothing else (`marked`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from zlib import crc32
+
+RADIX = 16
+DIGITS = 3
+TEXT: int = RADIX**DIGITS  # tokens that the model writes
+BEGIN = 1
+END_OF_TEXT = 2  # never comes out: a text ends at its limit, or at a stop token that its request names
+FIRST = 16
+NAMES = FIRST + TEXT  # the tokens that name a request begin here: a range for each digit of the serial
+NAME_RADIX = 256
+MARK = 3  # tokens of a prompt that name its request
+VOCABULARY = NAMES + MARK * NAME_RADIX
+LARGEST: int = NAME_RADIX**MARK - 1
+UNKNOWN = 0  # the serial of a context that does not name one
+TOKEN_STEP = 2909  # odd numbers, so that what they make is a permutation
+PLACE_STEP = 1597
+
+Digits = tuple[int, int, int]
+
+
+def digits(number: int) -> Digits:
+    """Return the last three digits of a number, the lowest first."""
+    return (number % RADIX, number // RADIX % RADIX, number // RADIX**2 % RADIX)
+
+
+def weight(token: int) -> Digits:
+    """Return what a token adds to the sums; `BEGIN` adds nothing."""
+    return digits((token - BEGIN) * TOKEN_STEP)
+
+
+def shift(position: int) -> Digits:
+    """Return what a position adds to the sums; the first one adds nothing."""
+    return digits(position * PLACE_STEP)
+
+
+def next_token(context: Sequence[int]) -> int:
+    """Return the token that follows a context."""
+    return _token(_sums(context))
+
+
+def continuation(prompt: Sequence[int], count: int) -> tuple[int, ...]:
+    """Return the next `count` tokens after a prompt."""
+    sums, found = _sums(prompt), []
+    for position in range(len(prompt), len(prompt) + count):
+        found.append(_token(sums))
+        _add(sums, found[-1], position)
+    return tuple(found)
+
+
+def marked(serial: int) -> tuple[int, ...]:
+    """Return the tokens that name a request."""
+    if not 0 < serial <= LARGEST:
+        raise ValueError(f"a serial is between 1 and {LARGEST}, not {serial}")
+    return tuple(NAMES + NAME_RADIX * place + serial // NAME_RADIX**place % NAME_RADIX for place in range(MARK))
+
+
+def filler(count: int, seed: int) -> tuple[int, ...]:
+    """Return `count` tokens that look like a text; equal seeds give equal tokens, one beginning with the other."""
+    found, known = [], crc32(seed.to_bytes(8, "little"))
+    for _ in range(count):
+        found.append(FIRST + known % TEXT)
+        known = crc32(b"next", known)
+    return tuple(found)
+
+
+def prompt(serial: int, length: int, shared: int = 0, family: int = 0) -> tuple[int, ...]:
+    """Return a prompt of so many tokens that names its request.
+
+    shared: it begins with as many tokens that all requests of this family have; the name stands behind them. Each prompt
+    begins with `BEGIN`, which is shared. One that is too short to hold the name leaves it out.
+    """
+    if length < 1:
+        return ()
+    front = (BEGIN, *filler(max(0, min(shared, length) - 1), family))
+    rest = length - len(front) - MARK
+    if rest < 0:
+        return (*front, *filler(length - len(front), serial))
+    return (*front, *marked(serial), *filler(rest, serial))
+
+
+def serial_of(context: Sequence[int]) -> int:
+    """Return the serial that a context names, or `UNKNOWN`."""
+    names = [token - NAMES for token in context if token >= NAMES]
+    if [one // NAME_RADIX for one in names] != list(range(MARK)):
+        return UNKNOWN
+    low, middle, high = (one % NAME_RADIX for one in names)
+    return low + NAME_RADIX * (middle + NAME_RADIX * high)
+
+
+def row(context: Sequence[int], positions: Sequence[int], new: int, blocks: Sequence[int] = ()) -> list[Any]:
+    """Return what an iteration's log says about one row: as `language.row`."""
+    torn = sum(place != position for place, position in enumerate(positions))
+    return [serial_of(context), len(context) - new, new, torn, list(blocks)]
+
+
+def _sums(context: Sequence[int]) -> list[int]:
+    sums = [0] * DIGITS
+    for position, token in enumerate(context):
+        _add(sums, token, position)
+    return sums
+
+
+def _add(sums: list[int], token: int, position: int) -> None:
+    for place, (one, other) in enumerate(zip(weight(token), shift(position), strict=True)):
+        sums[place] += one + other
+
+
+def _token(sums: Sequence[int]) -> int:
+    low, middle, high = (one % RADIX for one in sums)
+    return FIRST + low + RADIX * (middle + RADIX * high)
