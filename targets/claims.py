@@ -231,9 +231,10 @@ _TABLE = (
     ),
     Claim(
         "text",
-        "The language model in the engine is the witness, whose text tells the whole context (`witness`).",
+        "The language model in the engine is the witness, whose text tells the whole context (`witness`), or the same thing "
+        "as a transformer, for engines that take only graphs (`graph`).",
         "a language model whose text is known",
-        ("witness",),
+        ("witness", "graph"),
     ),
     Claim(
         "joins_within",
@@ -274,6 +275,12 @@ _TABLE = (
     Claim("stop_tokens", "A request may name tokens that end its text.", "stop tokens"),
     Claim("gauges", "An engine tells how many requests run and wait, and how full its KV cache is.", "gauges"),
     Claim("kv_blocks", "The number of KV blocks can be set.", "a size of the KV cache"),
+    Claim(
+        "max_model_len",
+        "The longest text, a prompt and its continuation, can be set.",
+        "a limit of prompt and continuation together",
+        (True, False),
+    ),
     Claim(
         "block_size",
         "The smallest KV block that can be set, in tokens.",

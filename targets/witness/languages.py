@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from batchproof.targets.witness import language
+from batchproof.targets.witness import graph_language, language
 
 
 class Language(Protocol):
@@ -20,7 +20,7 @@ class Language(Protocol):
         """Return the next tokens after a prompt."""
 
 
-LANGUAGES: dict[str, Language] = {"witness": language}
+LANGUAGES: dict[str, Language] = {"witness": language, "graph": graph_language}
 
 
 def language_named(name: str) -> Language:
