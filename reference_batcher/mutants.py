@@ -1,7 +1,8 @@
 """Mutants: the reference batcher with one wrong line each, declared in `mutants.toml` and, by family, `mutants_*.toml`.
 
 A mutant is the source of one of the modules in `STEMS` with one line replaced, compiled together with the other ones into
-modules of its own. The original is not changed. A mutant runs in the virtual-time shell.
+modules of its own. The original is not changed. A mutant runs in the virtual-time shell; one of the family `continuous`
+is a mutant of the reference engine, whose modules are in `continuous/`.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
 CORE = ("request_queue", "lookahead", "strategy", "core", "sequence_slots", "direct", "oldest", "disciplines")
 SHELL = ("execution", "cache", "ordering", "statistics", "sequence_inputs", "service", "virtual", "modules")
-STEMS = (*CORE, *SHELL)
-FAMILIES = ("sequence", "custom", "deployment")  # of rules, in the catalogue's order
+ENGINE = ("continuous/requests", "continuous/blocks", "continuous/scheduler")
+STEMS = (*CORE, *SHELL, *ENGINE)
+FAMILIES = ("sequence", "custom", "deployment", "continuous")  # of rules, in the catalogue's order
 
 
 class UnknownMutant(ValueError):
@@ -36,9 +38,9 @@ class UnknownMutant(ValueError):
 class Mutant:
     """One wrong line.
 
-    what: the mistake, in a few words. where: the module. line: text that occurs in it exactly once. wrong: what stands there
-    instead. kills: exactly the rules that must fail. message: a part of what the first of them must say. family: of the
-    rules that it is there for; "" for those about the dynamic batcher.
+    what: the mistake, in a few words. where: the module, as a path below this folder. line: text that occurs in it exactly
+    once. wrong: what stands there instead. kills: exactly the rules that must fail. message: a part of what the first of
+    them must say. family: of the rules that it is there for; "" for those about the dynamic batcher.
     """
 
     name: str
@@ -75,8 +77,13 @@ def _mutant(name: str, table: dict[str, Any]) -> Mutant:
     return Mutant(**{**table, "name": name, "kills": tuple(table["kills"])})
 
 
-def load(name: str = "") -> ModuleType:
-    """Return the module with the virtual-time shell of this mutant, or of the original if the name is empty.
+def family_of(name: str) -> str:
+    """Return the family of a mutant; "" for those about the dynamic batcher, and for a name that no mutant has."""
+    return mutants()[name].family if name in mutants() else ""
+
+
+def load(name: str = "", shell: str = "virtual") -> ModuleType:
+    """Return the module with this shell of a mutant, or of the original if the name is empty.
 
     UnknownMutant if no mutant has that name; ValueError if its line does not occur in the module exactly once.
     """
@@ -85,15 +92,16 @@ def load(name: str = "") -> ModuleType:
     modules = {stem: _compile(stem, mutants()[name] if name else None) for stem in STEMS}
     for module in modules.values():
         _link(module, modules)
-    return modules["virtual"]
+    return modules[shell]
 
 
 def _link(module: ModuleType, modules: Mapping[str, ModuleType]) -> None:
     """Replace what a module imported from an original module by what the mutant's own module has."""
     for name, value in list(vars(module).items()):
         home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
-        package, _, stem = str(home).rpartition(".")
-        if package == __package__ and modules.get(stem, module) is not module:
+        package, _, inner = str(home).partition(f"{__package__}.")
+        stem = inner.replace(".", "/")
+        if not package and modules.get(stem, module) is not module:
             vars(module)[name] = modules[stem] if isinstance(value, ModuleType) else vars(modules[stem])[name]
 
 
@@ -104,8 +112,8 @@ def _compile(stem: str, mutant: Mutant | None) -> ModuleType:
         if source.count(mutant.line) != 1:
             raise ValueError(f"mutant {mutant.name}: its line stands {source.count(mutant.line)} times in {stem}.py")
         source = source.replace(mutant.line, mutant.wrong)
-    module = ModuleType(f"{__package__}.{stem}")
-    vars(module).update(__package__=__package__, __file__=str(path))
+    module = ModuleType(f"{__package__}.{stem.replace('/', '.')}")
+    vars(module).update(__package__=module.__name__.rpartition(".")[0], __file__=str(path))
     exec(_code(source, str(path)), vars(module))  # noqa: S102 - our own source, with one line of ours replaced
     return module
 

@@ -71,9 +71,7 @@ def resolve(spec: str) -> FullTarget:
             raise UnknownTarget(f"unknown scheme '{scheme}://' in --target {spec}: choose from grpc:// and http://")
         return _made(_load(SCHEMES[scheme], spec), spec)
     if spec.startswith("mutant:"):
-        from batchproof.targets.virtual import VirtualTarget
-
-        return full(VirtualTarget(mutant=spec.partition(":")[2]))
+        return full(_mutant(spec.partition(":")[2]))
     # Every distribution's metadata is read for it, which takes longer than all else here.
     installed = {point.name: point for point in metadata.entry_points(group=GROUP)} if word not in BUILT_IN else {}
     if word in installed:
@@ -87,6 +85,15 @@ def resolve(spec: str) -> FullTarget:
     near = get_close_matches(word, names, 1)
     meant = f"did you mean '{near[0]}'? Choose from" if near else "choose from"
     raise UnknownTarget(f"unknown target '{spec}': {meant} {', '.join([*names, *FORMS[:-1]])} and {FORMS[-1]}")
+
+
+def _mutant(name: str) -> Any:
+    """Return the target of a reference with one wrong line: an engine, or a dynamic batcher."""
+    from batchproof.reference_batcher.mutants import family_of
+    from batchproof.targets.engines.reference import ContinuousTarget
+    from batchproof.targets.virtual import VirtualTarget
+
+    return ContinuousTarget(mutant=name) if family_of(name) == "continuous" else VirtualTarget(mutant=name)
 
 
 def _load(path: str, spec: str) -> Callable[..., Any]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 from batchproof import __version__
 from batchproof.reference_batcher.continuous import EngineConfig, Request, Row, Scheduler
+from batchproof.reference_batcher.mutants import UnknownMutant, load
 from batchproof.targets.engines import EngineGone, Generation, Output
-from batchproof.targets.protocol import TargetInfo, Unsupported
+from batchproof.targets.protocol import TargetInfo, UnknownTarget, Unsupported
 from batchproof.targets.witness import language
 
 CLAIMS = {
@@ -34,11 +34,15 @@ NOTHING = (0, -1)  # what a place holds that nobody has written
 
 
 class ContinuousTarget:
-    """Opens reference engines."""
+    """Opens reference engines. mutant: with this wrong line."""
 
-    def __init__(self) -> None:
-        self.info = TargetInfo("continuous", __version__, "continuous", claims=CLAIMS, discipline="continuous")
-        self._scheduler: Callable[[EngineConfig], Scheduler] = Scheduler
+    def __init__(self, mutant: str = "") -> None:
+        try:
+            self._scheduler = load(mutant, "continuous/scheduler").Scheduler if mutant else Scheduler
+        except UnknownMutant as error:
+            raise UnknownTarget(str(error)) from None
+        name = f"mutant:{mutant}" if mutant else "continuous"
+        self.info = TargetInfo(name, __version__, name, claims=CLAIMS, discipline="continuous")
 
     def engine(self, config: EngineConfig) -> ReferenceEngine:
         """Open an engine."""

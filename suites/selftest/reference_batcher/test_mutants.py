@@ -15,6 +15,7 @@ import pytest
 
 from batchproof.commands import mutants as matrix
 from batchproof.commands.mutants import Row, found, judged, print_matrix
+from batchproof.reference_batcher.continuous import EngineConfig
 from batchproof.reference_batcher.mutants import STEMS, Mutant, UnknownMutant, load, mutants
 from batchproof.reports.causes import causes
 from batchproof.targets import resolve
@@ -100,6 +101,19 @@ def test_loading_a_mutant_leaves_the_original_alone() -> None:
     refusals = [core(config).enqueue(Entry(4, 0, None)) for core in cores]
     assert refusals[:2] == [None, None]
     assert "must be <= 4" in str(refusals[2])
+
+
+def test_a_mutant_of_the_engine_is_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its family says which reference it is, and its scheduler has the wrong line, also if another module has it."""
+    line, wrong = "self.references[block] += 1", "self.references[block] += 2"
+    counts_twice = Mutant("counts-twice", "two", "continuous/blocks", line, wrong, ("CB-KV-001",), "", "continuous")
+    monkeypatch.setattr("batchproof.reference_batcher.mutants.mutants", lambda: {"counts-twice": counts_twice})
+
+    target = resolve("mutant:counts-twice")
+
+    assert (target.info.discipline, target.info.reached) == ("continuous", "mutant:counts-twice")
+    pools = [load(name, "continuous/scheduler").Scheduler(EngineConfig()).pool for name in ("counts-twice", "")]
+    assert [(pool.take(1), pool.references[0]) for pool in pools] == [([0], 2), ([0], 1)]
 
 
 @pytest.mark.parametrize("refuse", [load, lambda name: resolve(f"mutant:{name}")], ids=["load", "target"])
