@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from itertools import islice
 
 
 def key_of(before: bytes, tokens: Sequence[int]) -> bytes:
@@ -60,7 +61,7 @@ class BlockPool:
 
     def take(self, count: int) -> list[int]:
         """Refer to free blocks; they forget what they hold."""
-        taken = [block for block, _ in zip(self.free, range(count), strict=False)]
+        taken = list(islice(self.free, count))
         for block in taken:
             self._block_of.pop(self._key_of.pop(block, b""), None)
         self.share(taken)
