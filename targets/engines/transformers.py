@@ -12,7 +12,7 @@ from batchproof.targets.engines.process import HostedTarget
 CLAIMS = {
     "iterations": "stepped", "joins_within": 1, "admission": "arrival", "chunked_prefill": True, "mixed_iterations": True,
     "preemption": "recompute", "prefix_cache": True, "samples": True, "streaming": True, "stop_tokens": True,
-    "gauges": True, "kv_blocks": True, "block_size": 4, "cancel": True,
+    "gauges": True, "max_model_len": False, "kv_blocks": True, "block_size": 4, "cancel": True,
 }  # fmt: skip
 HINT = "pip install 'batchproof[transformers]', or --target 'transformers?python=PATH' of an interpreter that has them"
 
