@@ -2,7 +2,7 @@
 
 This file travels: it needs numpy, OpenVINO, `paged` beside it, and `batchproof_witness`.
 
-Each KV entry is a value of five numbers: what its token and its position add to the three sums, the token, and the position.
+Each KV entry is a value of eight numbers: what its token and its position add to the six sums, the token, and the position.
 All keys are zero, so attention weighs all entries alike: its mean times the number of entries are the sums. `Look` sees the
 tables that the scheduler hands to attention, and the cache itself behind it; it changes nothing.
 """
@@ -22,7 +22,7 @@ from openvino import Op
 from openvino import opset13 as ops
 from paged import Iteration, rows_read
 
-HEAD = 16  # numbers of an entry; the last ones stay zero
+HEAD = 16  # numbers of an entry: the last ones stay zero
 TOKEN, PLACE = language.DIGITS, language.DIGITS + 1
 PERIOD = language.TEXT  # of what positions add
 NEVER = -1e6  # the score of a token that does not come out

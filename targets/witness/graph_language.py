@@ -2,7 +2,7 @@
 
 This file is shipped as it is into other processes (an engine's own interpreter), so it needs the standard library only.
 
-The next token has three digits in base 16. Each is a sum over the whole context, modulo 16, of what a token and its position
+The next token has six digits in base 4. Each is a sum over the whole context, modulo 4, of what a token and its position
 add: `weight(token)` and `shift(position)`. Attention that weighs all entries of the KV cache alike computes such a sum, and
 small integers are exact in float32, so the text is the same on every engine and in every batch.
 
@@ -19,9 +19,10 @@ from collections.abc import Sequence
 from typing import Any
 from zlib import crc32
 
-RADIX = 16
-DIGITS = 3
-TEXT: int = RADIX**DIGITS  # tokens that the model writes
+RADIX = 4
+DIGITS = 6
+VALUES = [RADIX**place for place in range(DIGITS)]
+TEXT = RADIX * VALUES[-1]  # tokens that the model writes
 BEGIN = 1
 END_OF_TEXT = 2  # never comes out: a text ends at its limit, or at a stop token that its request names
 FIRST = 16
@@ -34,12 +35,12 @@ UNKNOWN = 0  # the serial of a context that does not name one
 TOKEN_STEP = 2909  # odd numbers, so that what they make is a permutation
 PLACE_STEP = 1597
 
-Digits = tuple[int, int, int]
+Digits = tuple[int, ...]
 
 
 def digits(number: int) -> Digits:
-    """Return the last three digits of a number, the lowest first."""
-    return (number % RADIX, number // RADIX % RADIX, number // RADIX**2 % RADIX)
+    """Return the last six digits of a number, the lowest first."""
+    return tuple(number // value % RADIX for value in VALUES)
 
 
 def weight(token: int) -> Digits:
@@ -125,5 +126,4 @@ def _add(sums: list[int], token: int, position: int) -> None:
 
 
 def _token(sums: Sequence[int]) -> int:
-    low, middle, high = (one % RADIX for one in sums)
-    return FIRST + low + RADIX * (middle + RADIX * high)
+    return FIRST + sum(one % RADIX * value for one, value in zip(sums, VALUES, strict=True))

@@ -16,14 +16,14 @@ tokens = st.integers(language.FIRST, language.NAMES - 1)
 
 
 def values(context: tuple[int, ...]) -> np.ndarray:
-    """Return what a model writes into its KV cache, [entries, 3]: what each token and its position add."""
+    """Return what a model writes into its KV cache, [entries, 6]: what each token and its position add."""
     entries = [np.add(language.weight(token), language.shift(place)) for place, token in enumerate(context)]
     return np.array(entries, np.float32)
 
 
 def filled() -> np.ndarray:
-    """Return a paged cache [blocks, SIZE, 3] that holds both contexts; other slots hold what nobody has cleaned up."""
-    cache = np.full((8, SIZE, 3), 7, np.float32)
+    """Return a paged cache [blocks, SIZE, 6] that holds both contexts; other slots hold what nobody has cleaned up."""
+    cache = np.full((8, SIZE, 6), 7, np.float32)
     for context, table in ((FIRST, TABLES["first"]), (SECOND, TABLES["second"])):
         for place, value in enumerate(values(context)):
             cache[table[place // SIZE], place % SIZE] = value
@@ -32,11 +32,11 @@ def filled() -> np.ndarray:
 
 def attended(cache: np.ndarray, table: list[int], length: int) -> int:
     """Return the next token as a transformer finds it: a softmax over equal scores, its mean, and the nearest digits."""
-    entries = cache[table].reshape(-1, 3)[:length]
+    entries = cache[table].reshape(-1, 6)[:length]
     scores = np.exp(np.zeros(length, np.float32))
     mean = (scores / scores.sum(dtype=np.float32)) @ entries
     digits = np.mod(np.floor(mean * np.float32(length) + np.float32(0.5)), np.float32(language.RADIX))
-    return language.FIRST + int(digits @ np.array([1, language.RADIX, language.RADIX**2], np.float32))
+    return language.FIRST + int(digits @ np.array(language.VALUES, np.float32))
 
 
 def texts(cache: np.ndarray, tables: dict[str, list[int]] = TABLES) -> list[int]:
@@ -50,7 +50,7 @@ RIGHT = [language.next_token(FIRST), language.next_token(SECOND)]
 def test_attention_over_a_paged_cache_says_what_the_client_computes():
     """The sums of a long context are exact in float32."""
     long = language.prompt(9, 3000)
-    cache = values(long).reshape(-1, SIZE, 3)
+    cache = values(long).reshape(-1, SIZE, 6)
 
     assert texts(filled()) == RIGHT
     assert attended(cache, list(range(len(cache))), len(long)) == language.next_token(long)
@@ -75,7 +75,7 @@ def stale_entry() -> list[int]:
 
 def one_slot_late() -> list[int]:
     """Everything was written one slot behind its place."""
-    return texts(np.roll(filled().reshape(-1, 3), 1, axis=0).reshape(-1, SIZE, 3))
+    return texts(np.roll(filled().reshape(-1, 6), 1, axis=0).reshape(-1, SIZE, 6))
 
 
 def positions_off_by_one() -> list[int]:
