@@ -30,6 +30,7 @@ BUILT_IN = {
     "batched-aio": "batchproof.targets.stacks.batched:AsyncBatchedTarget",
     "bentoml": "batchproof.targets.stacks.bentoml:BentoMLTarget",
     "kserve": "batchproof.targets.stacks.kserve:KServeTarget",
+    "llamacpp": "batchproof.targets.engines.llamacpp:LlamaCppTarget",
     "mlserver": "batchproof.targets.stacks.mlserver:MLServerTarget",
     "mosec": "batchproof.targets.stacks.mosec:MosecTarget",
     "openvino": "batchproof.targets.engines.openvino:OpenVinoTarget",

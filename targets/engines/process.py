@@ -205,7 +205,8 @@ class HostedTarget:
     """A target whose engines live in an interpreter of their own; a subclass says which.
 
     python: the path of that interpreter; empty for this one. distributions: what it must have, the engine first. beside:
-    further files that travel with the program. Files are named by their paths from this folder.
+    further files that travel with the program. Files are named by their paths from this folder. sight: `wire` if nothing
+    shows the iterations.
     """
 
     name: str
@@ -215,13 +216,14 @@ class HostedTarget:
     claims: Mapping[str, Any]
     environment: Mapping[str, str] = {}
     beside: Sequence[str] = ()
+    sight = "witness"
 
     def __init__(self, python: str = "") -> None:
         self._interpreter = Interpreter(python, self.distributions, self.hint)
         self._host: HostProcess | None = None
         reached = f"{self.name}?python={python}" if python else self.name
         version = self._interpreter.versions[self.distributions[0]]
-        self.info = TargetInfo(self.name, version, reached, claims=self.claims, discipline="continuous")
+        self.info = TargetInfo(self.name, version, reached, sight=self.sight, claims=self.claims, discipline="continuous")
 
     def engine(self, config: EngineConfig) -> HostedEngine:
         """Open an engine, in a new process if the last one died or hangs."""

@@ -21,7 +21,7 @@ from zlib import crc32
 
 RADIX = 4
 DIGITS = 6
-VALUES = [RADIX**place for place in range(DIGITS)]
+VALUES: list[int] = [RADIX**place for place in range(DIGITS)]
 TEXT = RADIX * VALUES[-1]  # tokens that the model writes
 BEGIN = 1
 END_OF_TEXT = 2  # never comes out: a text ends at its limit, or at a stop token that its request names

@@ -1,0 +1,23 @@
+"""llama.cpp: `--target llamacpp`, its server (of the wheel xllamacpp) over HTTP on loopback."""
+
+from __future__ import annotations
+
+from batchproof.targets.engines.process import HostedTarget
+
+CLAIMS = {
+    "text": "graph", "iterations": "free", "chunked_prefill": True, "mixed_iterations": True, "prefix_cache": True,
+    "samples": True, "streaming": True, "stop_tokens": True, "gauges": True, "cancel": True, "disconnects": True,
+}  # fmt: skip
+HINT = "pip install 'batchproof[llamacpp]', or name an interpreter that has it: --target 'llamacpp?python=PATH'"
+
+
+class LlamaCppTarget(HostedTarget):
+    """The server, free-running; its text is `graph_language`'s, and nothing shows its iterations."""
+
+    name = "llamacpp"
+    program = "llamacpp_host.py"
+    beside = ("llamacpp_witness.py",)
+    distributions = ("xllamacpp", "gguf")
+    hint = HINT
+    claims = CLAIMS
+    sight = "wire"
