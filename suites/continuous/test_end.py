@@ -43,3 +43,33 @@ def test_edge_of_the_context(generating, judge):
     on.send("r0", "r1", max_tokens=6)
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-END-005")
+def test_no_tokens(generating, judge):
+    """A request for no tokens is refused, or ends without any"""
+    on = generating()
+    on.send("r0", max_tokens=6)
+    on.send("zero", max_tokens=0)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-END-006")
+def test_empty_prompt(generating, judge):
+    """A request without a prompt is refused"""
+    on = generating()
+    on.send("r0", max_tokens=6)
+    on.send("empty", prompt=(), max_tokens=6)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-END-007")
+def test_stop_at_the_edges(generating, judge):
+    """A stop token ends the text once, where it is the first token and where it is the last one"""
+    on = generating()
+    on.send("first", max_tokens=6, stop_after=1)
+    on.send("last", max_tokens=6, stop_after=6)
+
+    judge(on.generations())

@@ -29,6 +29,7 @@ CLAIMS = {
     "block_size": 1,
     "duplicate_ids": "refused",
     "cancel": True,
+    "disconnects": True,
 }
 NOTHING = (0, -1)  # what a place holds that nobody has written
 
@@ -82,6 +83,10 @@ class ReferenceEngine:
     def abort(self, name: str) -> None:
         """Take a request back."""
         self._outputs += [Output(one.name, one.tokens, one.end, one.sample) for one in self._scheduler.abort(name)]
+
+    def disconnect(self, name: str) -> None:
+        """Take a request back whose client has gone: there is nobody who could be told of its end."""
+        self._scheduler.abort(name)
 
     def log(self) -> list[dict[str, Any]]:
         """Return the witness's new lines."""
