@@ -22,3 +22,86 @@ def test_own_text(generating, judge):
 def test_in_place(generating, judge):
     """Every entry of the KV cache that is read back is the request's own, and in its place"""
     judge(mixed(generating))
+
+
+@pytest.mark.rule("CB-TEXT-003")
+def test_one_token(generating, judge):
+    """A prompt of one token is served with its own text"""
+    on = generating()
+    on.send("one0", length=1, max_tokens=on.block + 1)
+    on.send("r0", max_tokens=6)
+    on.send("one1", length=1, max_tokens=6)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-TEXT-004")
+def test_preempted(generating, judge):
+    """A request that loses its KV blocks goes on with its own text, and nothing of it is repeated or lost"""
+    on = generating(blocks=8)
+    on.send("r0", "r1", "r2", "r3", max_tokens=5 * on.block // 2)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-TEXT-005")
+def test_shared_prefixes(generating, judge):
+    """A prefix that other requests have computed changes no text"""
+    on = generating(prefix_cache=True)
+    block = on.block
+    on.send("first", length=3 * block, shared=2 * block)
+    on.send("whole", length=2 * block)
+    on.until(lambda: on.ended("first", "whole"))
+    on.send("begins", length=3 * block + 1, shared=2 * block)
+    on.send("half", length=3 * block, shared=3 * block // 2)
+    *front, last = on.prompt_of("whole")
+    on.send("equal", prompt=(*front, last))
+    on.send("differs", prompt=(*front, last ^ 1))
+    on.send("longer", prompt=(*front, last, last))
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-TEXT-006")
+def test_samples(generating, judge):
+    """Each continuation of a prompt is whole, right, and ends once"""
+    on = generating(seqs=6)
+    on.send("several", length=on.block + 3, samples=3, max_tokens=on.block)
+    on.send("one", max_tokens=on.block)
+    on.send("pair", length=2 * on.block, samples=2, max_tokens=5)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-TEXT-007")
+def test_repeated(generating, judge):
+    """The same prompt gets the same text alone, again, and in company"""
+    on = generating()
+    on.send("same0", length=on.block + 3, max_tokens=on.block)
+    on.until(lambda: on.ended("same0"))
+    prompt = on.prompt_of("same0")
+    on.send("r0", length=2 * on.block, max_tokens=on.block)
+    on.send("same1", prompt=prompt, max_tokens=on.block)
+    on.send("r1", length=3, max_tokens=on.block)
+    on.send("same2", prompt=prompt, max_tokens=on.block)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-TEXT-008")
+def test_beside_those_that_leave(generating, judge):
+    """A request is unharmed by others that end, are taken back or are refused beside it"""
+    on = generating(budget=2)
+    on.send("stays", max_tokens=3 * on.block)
+    on.until_got("stays", 2)
+    on.send("ends", max_tokens=1)
+    on.send("gone0", max_tokens=2 * on.block)
+    on.send("gone1", length=6 * on.block, max_tokens=2)
+    on.until_running("gone1")
+    on.abort("gone1")
+    on.until_got("gone0", 2)
+    on.abort("gone0")
+    on.send("over", length=9 * on.block, max_tokens=2)
+    on.send("after", length=2 * on.block, max_tokens=on.block)
+
+    judge(on.generations())
