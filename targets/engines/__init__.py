@@ -54,7 +54,9 @@ class Output:
 class Engine(Protocol):
     """A running engine with the witness language model in it. It is used by one thread.
 
-    Optional verb, found by presence: `disconnect(name)` (the client goes away in the middle of its stream).
+    Optional, found by presence: `disconnect(name)` (the client goes away in the middle of its stream);
+    `device(base_ns, token_ns)` (from now on an iteration takes so long, and so long for each new token: `witness.device`;
+    Unsupported if its model cannot); `clock` (its own, if it is not the host's).
     """
 
     def submit(self, request: Generation) -> None:

@@ -10,6 +10,7 @@ Each message has `do` and gets one answer, which also has what is new: `outputs`
     step                                    runs an iteration; the answer has `busy`
     abort    name
     gauges                                  the answer has `gauges`
+    device   base_ns, token_ns              the time that an iteration takes from now on
     stop                                    ends the engine
     close                                   ends this program
 """
@@ -47,6 +48,11 @@ class Host:
     def line(self, number: int, enter_ns: int, exit_ns: int, rows: list[list[Any]]) -> None:
         """Note an iteration."""
         self.lines.append({"number": number, "enter_ns": enter_ns, "exit_ns": exit_ns, "rows": rows})
+
+    def device(self, base_ns: int, token_ns: int) -> None:
+        """Refuse; a subclass whose witness calls `DEVICE.pace` sets it (`batchproof_witness.device`)."""
+        del base_ns, token_ns
+        raise CannotHave("a device of set speed")
 
     def new(self) -> dict[str, Any]:
         """Return what is new, once."""
@@ -87,5 +93,5 @@ def _did(host: Any, do: str, fields: dict[str, Any]) -> dict[str, Any]:
         return {"busy": bool(host.step())}
     if do == "gauges":
         return {"gauges": host.gauges()}
-    getattr(host, {"start": "start", "submit": "submit", "abort": "abort", "stop": "stop"}[do])(**fields)
+    getattr(host, {"start": "start", "submit": "submit", "abort": "abort", "device": "device", "stop": "stop"}[do])(**fields)
     return {}

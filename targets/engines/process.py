@@ -190,6 +190,10 @@ class HostedEngine:
         self._take(answer)
         return dict(answer.get("gauges", {}))
 
+    def device(self, base_ns: int, token_ns: int) -> None:
+        """Let each iteration take a set time; Unsupported if its model cannot."""
+        self._host.call("device", base_ns=base_ns, token_ns=token_ns)
+
     def close(self) -> None:
         """End the engine; its process serves the next one."""
         with contextlib.suppress(EngineGone):

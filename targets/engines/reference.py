@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from batchproof import __version__
+from batchproof.host.clock import HOST_CLOCK, Clock
 from batchproof.reference_batcher.continuous import EngineConfig, Request, Row, Scheduler
 from batchproof.reference_batcher.mutants import UnknownMutant, load
 from batchproof.targets.engines import EngineGone, Generation, Output
 from batchproof.targets.protocol import TargetInfo, UnknownTarget, Unsupported
 from batchproof.targets.witness import language
+from batchproof.targets.witness.device import Device
 
 CLAIMS = {
     "iterations": "stepped",
@@ -55,9 +56,14 @@ class ContinuousTarget:
 
 
 class ReferenceEngine:
-    """A scheduler and the witness. Its KV cache is a list of blocks, and a block is a list of (token, position)."""
+    """A scheduler and the witness. Its KV cache is a list of blocks, and a block is a list of (token, position).
 
-    def __init__(self, scheduler: Scheduler, config: EngineConfig) -> None:
+    clock: the host's, or a simulated one, which passes only where an iteration takes time (`device`).
+    """
+
+    def __init__(self, scheduler: Scheduler, config: EngineConfig, clock: Clock = HOST_CLOCK) -> None:
+        self.clock = clock
+        self._device = Device()
         self._scheduler = scheduler
         self._size = config.block_size
         self._cache = [[NOTHING] * config.block_size for _ in range(config.num_blocks)]
@@ -97,12 +103,16 @@ class ReferenceEngine:
         """Return what the scheduler counts."""
         return dict(self._scheduler.gauges())
 
+    def device(self, base_ns: int, token_ns: int) -> None:
+        """Let each iteration take a set time."""
+        self._device.set(base_ns, token_ns)
+
     def close(self) -> None:
         """End nothing: there is no process and no thread."""
 
     def _run(self) -> None:
         iteration = self._scheduler.schedule()
-        enter_ns = time.monotonic_ns()
+        enter_ns = self.clock.now_ns()
         for row in iteration.rows:
             self._write(row)
         said: list[int | None] = []
@@ -112,7 +122,8 @@ class ReferenceEngine:
             said.append(language.next_token(context) if row.last else None)
             rows.append(language.row(context, places, len(row.tokens), row.blocks))
         if rows:
-            times = {"enter_ns": enter_ns, "exit_ns": time.monotonic_ns()}
+            self.clock.sleep_until_ns(self._device.until_ns(enter_ns, sum(len(row.tokens) for row in iteration.rows)))
+            times = {"enter_ns": enter_ns, "exit_ns": self.clock.now_ns()}
             self._lines.append({"number": iteration.number, **times, "rows": rows})
         for one in self._scheduler.finished(iteration, said):
             self._outputs.append(Output(one.name, one.tokens, one.end, one.sample))

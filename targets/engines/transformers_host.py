@@ -16,6 +16,7 @@ from importlib import metadata
 from queue import Empty
 from typing import Any
 
+from batchproof_witness.device import DEVICE
 from engine_host import CannotHave, Host, serve
 from transformers import ContinuousBatchingConfig, GenerationConfig
 from transformers.generation.continuous_batching import RequestStatus
@@ -114,6 +115,10 @@ class TransformersHost(Host):
         waiting = len(scheduler.waiting_requests) + self.manager.input_queue.qsize()
         used = allocator.num_blocks - free
         return {"running": len(scheduler.active_requests), "waiting": waiting, "used_blocks": used, "free_blocks": free}
+
+    def device(self, base_ns: int, token_ns: int) -> None:
+        """Let each iteration take a set time."""
+        DEVICE.set(base_ns, token_ns)
 
     def stop(self) -> None:
         """Forget the engine."""

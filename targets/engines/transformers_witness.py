@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from batchproof_witness import language
+from batchproof_witness.device import DEVICE
 from transformers import GenerationMixin, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutput
 
@@ -96,6 +97,7 @@ class Witness(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
                 following[last - 1] = language.next_token(tokens[start:end])
         kept = following[logits_to_keep] if isinstance(logits_to_keep, torch.Tensor) else following
         logits = torch.nn.functional.one_hot(kept, language.VOCABULARY).float().unsqueeze(0)
+        DEVICE.pace(enter_ns, len(given))
         self._number += 1
         self._log(self._number, enter_ns, time.monotonic_ns(), rows)
         return CausalLMOutput(logits=logits)

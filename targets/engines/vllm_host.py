@@ -10,6 +10,7 @@ from typing import Any
 os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
 
 import vllm_witness
+from batchproof_witness.device import DEVICE
 from engine_host import CannotHave, Host, serve
 from vllm import EngineArgs, LLMEngine, SamplingParams
 from vllm.sampling_params import RequestOutputKind
@@ -107,6 +108,10 @@ class VllmHost(Host):
     def gauges(self) -> dict[str, float]:
         """Return what vLLM's statistics say after the last iteration."""
         return dict(self.stats.gauges)
+
+    def device(self, base_ns: int, token_ns: int) -> None:
+        """Let each iteration take a set time."""
+        DEVICE.set(base_ns, token_ns)
 
     def stop(self) -> None:
         """Leave the engine without work."""

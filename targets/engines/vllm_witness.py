@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from batchproof_witness import language
+from batchproof_witness.device import DEVICE
 from paged import Iteration, rows_of
 from torch import nn
 from vllm import ModelRegistry
@@ -60,6 +61,7 @@ class Witness(nn.Module):
         while (gate := os.environ.get(GATE)) and Path(gate).exists():
             time.sleep(GATE_S)
         rows = self._rows(metadata[self.attn.layer_name], input_ids, positions, hidden)
+        DEVICE.pace(enter_ns, sum(row[2] for row in rows))
         self.number += 1
         _note({"number": self.number, "enter_ns": enter_ns, "exit_ns": time.monotonic_ns(), "rows": rows})
         return hidden

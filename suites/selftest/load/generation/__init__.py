@@ -1,0 +1,1 @@
+"""Load for engines that generate text, under test."""
