@@ -5,9 +5,10 @@ docs/continuous.md says how it is configured, and what the claims mean.
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from batchproof.targets.engines.process import HostedTarget
+from batchproof.targets.protocol import Misuse
+
+SCHEDULERS = ("fifo", "prefill_first")
 
 CLAIMS = {
     "iterations": "stepped", "joins_within": 1, "admission": "arrival", "chunked_prefill": True, "mixed_iterations": True,
@@ -18,7 +19,7 @@ HINT = "pip install 'batchproof[transformers]', or --target 'transformers?python
 
 
 class TransformersTarget(HostedTarget):
-    """The ContinuousBatchingManager, stepped."""
+    """The ContinuousBatchingManager, stepped. scheduler: one of `SCHEDULERS`, `ContinuousBatchingConfig.scheduler_type`."""
 
     name = "transformers"
     program = "transformers_host.py"
@@ -26,4 +27,9 @@ class TransformersTarget(HostedTarget):
     distributions = ("transformers", "torch")
     hint = HINT
     claims = CLAIMS
-    environment = MappingProxyType({"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""})
+
+    def __init__(self, python: str = "", scheduler: str = "fifo") -> None:
+        if scheduler not in SCHEDULERS:
+            raise Misuse(f"?scheduler={scheduler}: choose from {' and '.join(SCHEDULERS)}")
+        self.environment = {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "BATCHPROOF_SCHEDULER": scheduler}
+        super().__init__(python)

@@ -10,6 +10,7 @@ handling of outputs are the engine's own, unchanged.
 from __future__ import annotations
 
 import gc
+import os
 import re
 from collections.abc import Sequence
 from importlib import metadata
@@ -28,8 +29,8 @@ CHILD = re.compile(r"(.*)__child#(\d+)")  # the ID of one more continuation, as 
 def settings(config: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of ContinuousBatchingConfig for an EngineConfig's facts.
 
-    All else stays at its default, `scheduler_type` fifo and its `safety_margin` among it. `max_model_len` has no
-    counterpart: nothing but the KV cache limits a text.
+    All else stays at its default, such as the scheduler's `safety_margin`. `max_model_len` has no counterpart: nothing but
+    the KV cache limits a text.
     """
     if config["policy"] != "fcfs":
         raise CannotHave("priorities of requests")
@@ -39,6 +40,7 @@ def settings(config: dict[str, Any]) -> dict[str, Any]:
         "page_size": config["block_size"], "num_blocks": config["num_blocks"],
         "max_batch_tokens": config["max_num_batched_tokens"], "max_requests_per_batch": config["max_num_seqs"],
         "allow_block_sharing": config["prefix_cache"], "use_async_batching": False, "use_cuda_graph": False, "seed": 0,
+        "scheduler_type": os.environ.get("BATCHPROOF_SCHEDULER", "fifo"),
     }  # fmt: skip
 
 

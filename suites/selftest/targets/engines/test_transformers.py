@@ -15,6 +15,7 @@ from batchproof.targets import TargetError, Unsupported, resolve
 from batchproof.targets.engines import Generation
 from batchproof.targets.engines.process import HostedTarget
 from batchproof.targets.engines.transformers import CLAIMS, TransformersTarget
+from batchproof.targets.protocol import Misuse
 from batchproof.targets.witness import language
 
 if TYPE_CHECKING:
@@ -158,6 +159,25 @@ def test_without_transformers_the_message_says_what_to_install() -> None:
     """The extra and the option are both named."""
     with pytest.raises(TargetError, match=r"batchproof\[transformers\].*\?python=PATH"):
         resolve("transformers")
+
+
+@ENGINE
+def test_the_other_scheduler_finishes_prompts_first() -> None:
+    """With prefill_first, a prompt in chunks takes the whole budget, and the running request waits meanwhile."""
+    target = TransformersTarget(PYTHON, scheduler="prefill_first")
+    running, long = generation(1, 4, 6), generation(2, 28, 2)
+
+    texts, _, rows = driven(target, EngineConfig(block_size=4, max_num_batched_tokens=8), running, long)
+    target.close()
+
+    assert texts == expected(running, long)
+    assert [[(row[0], row[2]) for row in line] for line in rows[:3]] == [[(1, 4), (2, 4)], [(2, 8)], [(2, 8)]]
+
+
+def test_an_unknown_scheduler_is_misuse() -> None:
+    """The message names those that there are."""
+    with pytest.raises(Misuse, match="fifo and prefill_first"):
+        TransformersTarget(scheduler="lifo")
 
 
 def test_priorities_are_not_claimed() -> None:
