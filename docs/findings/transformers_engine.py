@@ -1,6 +1,6 @@
-"""Shows what the continuous batching of transformers does in six situations (docs/stacks/transformers.md).
+"""Shows what the continuous batching of transformers does in seven situations (docs/stacks/transformers.md).
 
-    python transformers_engine.py [cancel | never-fits | empty | duplicate | one-token | starve]
+    python transformers_engine.py [cancel | never-fits | empty | duplicate | reuse | one-token | starve]
 
 Needs `pip install transformers torch`; nothing is downloaded. A tiny Llama with random weights is served on the CPU by the
 engine's own thread, through the public methods of its manager.
@@ -111,6 +111,19 @@ def duplicate() -> None:
     print(f"  later outputs begin with {begins}, {ends} end of 2")
 
 
+def reuse() -> None:
+    """A request is cancelled, and its ID is used again at once. At the same moment comes a request with another ID."""
+    engine = Engine()
+    engine.send("a", A, 60)
+    engine.wait(10, "a", 10)
+    engine.manager.cancel_request("a")
+    engine.out["a"].clear()
+    engine.send("a", B + C, 5)
+    engine.send("c", C, 5)
+    engine.wait(5)
+    engine.tell("a", "c")
+
+
 def one_token() -> None:
     """Two continuations are wanted of a prompt of one token, once while another request runs, and once alone."""
     engine = Engine(samples=2)
@@ -145,8 +158,8 @@ def starve() -> None:
     engine.tell("big")
 
 
-CASES = {"cancel": cancel, "never-fits": never_fits, "empty": empty, "duplicate": duplicate, "one-token": one_token,
-         "starve": starve}
+CASES = {"cancel": cancel, "never-fits": never_fits, "empty": empty, "duplicate": duplicate, "reuse": reuse,
+         "one-token": one_token, "starve": starve}
 for word in sys.argv[1:] or CASES:
     print(f"{word}: {CASES[word].__doc__}")
     CASES[word]()
