@@ -37,6 +37,7 @@ BUILT_IN = {
     "pytriton": "batchproof.targets.stacks.pytriton:PyTritonTarget",
     "ray": "batchproof.targets.stacks.ray:RayTarget",
     "vllm": "batchproof.targets.engines.vllm:VllmTarget",
+    "vllm-http": "batchproof.targets.engines.vllm:VllmHttpTarget",
     "torchserve": "batchproof.targets.stacks.torchserve:TorchServeTarget",
     "transformers": "batchproof.targets.engines.transformers:TransformersTarget",
 }

@@ -61,7 +61,7 @@ def fate(seen: Generations, one: Asked) -> str:
 
 def order(seen: Generations, *names: str) -> list[str]:
     """Return the names in the order in which the requests first took part, or got their first token."""
-    first = {name: (seen.rows(seen[name]) or [(10**9, None)])[0][0] for name in names}
+    first = {name: next((place for place, _ in seen.rows(seen[name])), 10**9) for name in names}
     if not seen.iterations:
         first = {name: seen[name].pieces[0].at if seen[name].pieces else 10**9 for name in names}
     return sorted(names, key=lambda name: first[name])
@@ -243,11 +243,14 @@ def never(open_engine: Open) -> str:
 def answers(spec: str) -> tuple[str, dict[str, str]]:
     """Return an engine's name with its version, and its answer to each question."""
     target = resolve(spec)
-    info, found = target.info, {}
+    info, found = target.info, dict[str, str]()
+    if target.engine is None:
+        raise SystemExit(f"{spec} is not an engine with continuous batching")
+    engine = target.engine
 
     def open_engine(**sizes: Any) -> Generating:
         config = engine_config(info.claims, **sizes)
-        return Generating(target.engine(config), config, info.claims, WAIT_NS, NoStalls())
+        return Generating(engine(config), config, info.claims, WAIT_NS, NoStalls())
 
     try:
         for text, ask in QUESTIONS.items():

@@ -205,6 +205,14 @@ class HostedEngine:
         self._lines.extend(answer.get("lines", ()))
 
 
+class ClientEngine(HostedEngine):
+    """An engine behind a server, whose clients can go away in the middle of a request."""
+
+    def disconnect(self, name: str) -> None:
+        """Go away: what the program does to take a request back."""
+        self.abort(name)
+
+
 class HostedTarget:
     """A target whose engines live in an interpreter of their own; a subclass says which.
 
@@ -221,6 +229,7 @@ class HostedTarget:
     environment: Mapping[str, str] = {}
     beside: Sequence[str] = ()
     sight = "witness"
+    opens: type[HostedEngine] = HostedEngine
 
     def __init__(self, python: str = "") -> None:
         self._interpreter = Interpreter(python, self.distributions, self.hint)
@@ -236,7 +245,7 @@ class HostedTarget:
             program, *beside = (HOST.parent / name for name in (self.program, *self.beside))
             self._host = HostProcess(self.name, self._interpreter, program, self.environment, beside)
         try:
-            return HostedEngine(self._host, config)
+            return self.opens(self._host, config)
         except EngineGone:
             self.forget()
             raise

