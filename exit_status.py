@@ -62,6 +62,7 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "truth": _and(ExitStatus.FAILED, ExitStatus.NOTHING),
         "witness": _and(ExitStatus.UNAVAILABLE),
         "image": _and(ExitStatus.UNAVAILABLE),
+        "env": _and(ExitStatus.UNAVAILABLE),
         "new": _and(ExitStatus.UNAVAILABLE),
         "adapter": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
         "lab": tuple(ExitStatus),

@@ -1,4 +1,4 @@
-"""Commands that prepare what others need: witness, image build, new rule and adapter, adapter check."""
+"""Commands that prepare what others need: witness, image build, env, new rule and adapter, adapter check."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ news = typer.Typer(no_args_is_help=True, help="Write the skeleton of a rule or a
 app.add_typer(news, name="new")
 images = typer.Typer(no_args_is_help=True, help="Build images for --target triton-docker.")
 app.add_typer(images, name="image")
+envs = typer.Typer(no_args_is_help=True, help="Make environments in which stacks live: see docs/environments.md.")
+app.add_typer(envs, name="env")
 adapters = typer.Typer(no_args_is_help=True, help="Check an adapter: see docs/adapters.md.")
 app.add_typer(adapters, name="adapter")
 
@@ -41,6 +43,37 @@ def build_image(
     from batchproof.commands.image import print_build
 
     end(print_build(tag, base.value))
+
+
+InFolder = Annotated[Path | None, typer.Option(help="Where environments are kept [default: ~/.cache/batchproof/env].")]
+
+
+@envs.command("make", epilog=help_text("env"))
+def make_env(
+    name: Annotated[str, typer.Argument(help="The target whose stack is installed, such as vllm: see `env list`.")],
+    folder: InFolder = None,
+    python: Annotated[str, typer.Option(help="The Python that it is made with [default: this one].")] = "",
+) -> None:
+    """Make a virtual environment with a stack in the version that is judged. Say what is downloaded, and how to use it."""
+    from batchproof.commands.env.view import print_make
+
+    end(print_make(name, folder, python))
+
+
+@envs.command("list", epilog=help_text("env"))
+def list_envs(folder: InFolder = None) -> None:
+    """Show which environments can be made, how large they are, and which of them there are."""
+    from batchproof.commands.env.view import print_list
+
+    end(print_list(folder))
+
+
+@envs.command("remove", epilog=help_text("env"))
+def remove_env(name: Annotated[str, typer.Argument(help="The target.")], folder: InFolder = None) -> None:
+    """Remove the environments of a stack, those of other versions too."""
+    from batchproof.commands.env.view import print_remove
+
+    end(print_remove(name, folder))
 
 
 @news.callback()

@@ -8,10 +8,12 @@ from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module, metadata
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
+from batchproof.targets import environments
 from batchproof.targets.deadlines import check_timeouts, within
 from batchproof.targets.hooks import see_this_folder
+from batchproof.targets.kit.interpreter import Missing
 from batchproof.targets.protocol import TargetError, UnknownTarget
 from batchproof.targets.verbs import FullTarget, full
 
@@ -82,7 +84,7 @@ def resolve(spec: str) -> FullTarget:
         if word not in BUILT_IN:
             see_this_folder()
         with within("DEPLOY_S", f"--target {spec}"):
-            return _with_options(_load(BUILT_IN.get(word, word), spec), spec, query)
+            return _in_an_environment(_load(BUILT_IN.get(word, word), spec), word, query)
     names = sorted({*BUILT_IN, *installed})
     near = get_close_matches(word, names, 1)
     meant = f"did you mean '{near[0]}'? Choose from" if near else "choose from"
@@ -116,6 +118,19 @@ def _load(path: str, spec: str) -> Callable[..., Any]:
 
 def _broken(what: object, error: Exception) -> str:
     return f"{what} cannot be started: {type(error).__name__}: {error}"
+
+
+def _in_an_environment(adapter: Any, word: str, query: str) -> FullTarget:
+    """Return the target of an adapter; if this interpreter lacks the stack, that of the environment that was made for it."""
+    try:
+        return _with_options(adapter, f"{word}?{query}" if query else word, query)
+    except Missing as lack:
+        if python := environments.made(word):
+            query = "&".join(filter(None, (query, f"python={quote(python)}")))
+            return _with_options(adapter, f"{word}?{query}", query)
+        if word in environments.environments():
+            raise TargetError(f"{lack}; or, in an environment of its own: batchproof env make {word}") from None
+        raise
 
 
 def _with_options(adapter: Any, spec: str, query: str) -> FullTarget:

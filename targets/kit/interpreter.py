@@ -32,6 +32,10 @@ print(json.dumps({name: version(name) for name in sys.argv[1:]}))
 """
 
 
+class Missing(TargetError):
+    """This process's own interpreter does not have the stack; an environment of its own may have it."""
+
+
 class Interpreter:
     """A Python that has a stack and numpy, and need not have Batchproof.
 
@@ -58,7 +62,8 @@ class Interpreter:
             raise Misuse(f"?python={python}: {self.path} is not a Python with numpy: {why[:300]}") from None
         if missing := [name for name in needs if not self.versions.get(name)]:
             how = hint or f"{self.path} -m pip install {' '.join(missing)}"
-            raise TargetError(f"{self.path} does not have {', '.join(missing)}: {how}")
+            lacking = Missing if self.own else TargetError
+            raise lacking(f"{self.path} does not have {', '.join(missing)}: {how}")
 
     def command(self, program: str | os.PathLike[str], *arguments: object) -> list[str]:
         """Return the command that runs a Python file with these arguments."""

@@ -1,0 +1,1 @@
+"""`batchproof env`: environments of stacks, one module for each verb, and what runs pip."""

@@ -1,0 +1,103 @@
+"""Runs pip in an environment that is being made, tells how far it is, and says in short why it failed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from batchproof.host import guard
+from batchproof.targets.environments import python_in
+
+Hear = Callable[[str, int, int], None]
+OTHERS = ("PIP_CONSTRAINT", "PIP_REQUIREMENT", "PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_ROOT", "PIP_DRY_RUN")
+UNITS = {"bytes": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3}
+FILE = re.compile(r"^\s*(?:Downloading|Using cached) (\S+) \(([\d.]+) (bytes|kB|MB|GB)\)")
+LOCAL = re.compile(r"^\s*Processing (?:file://)?(/\S+\.whl)(?: \(from|$)")
+NO_SPACE = "No space left on device"
+NO_INDEX = re.compile(r"connection broken by '(\w+)\(.*?(?:\[Errno -?\d+\] )?([A-Z][\w ]+)[')\"]")
+SHOWN = 400
+END_S = 5.0
+
+
+class Failed(Exception):
+    """A program that makes an environment failed; the message says why in a line."""
+
+
+class Progress:
+    """What pip's lines say about how far it is. done, expected: bytes of the packages that it has got, and of all."""
+
+    def __init__(self, expected: int, hear: Hear) -> None:
+        self.done, self.lines = 0, list[str]()
+        self._expected, self._hear = expected, hear
+
+    def line(self, line: str) -> None:
+        """Take one line of pip's."""
+        self.lines.append(line.rstrip())
+        if found := FILE.match(line):
+            name, number, unit = found.groups()
+            if not name.endswith(".metadata"):
+                self._hear(f"downloading {name.rpartition('/')[2]} ({number} {unit})", self.done, self._expected)
+            self.done += int(float(number) * UNITS[unit])
+        elif found := LOCAL.match(line.rstrip()):  # a file of an index on this machine
+            with contextlib.suppress(OSError):
+                self.done += Path(found[1]).stat().st_size
+        elif line.startswith("Installing collected packages:"):
+            self._hear(f"installing {line.count(',') + 1} packages", 0, 0)
+
+
+def pip(place: Path, arguments: Sequence[str], progress: Progress) -> None:
+    """Run pip of the environment in this folder; Failed if it fails, in its own words. Its own configuration applies."""
+    temporary = place / "tmp"
+    temporary.mkdir(exist_ok=True)
+    environment = {key: value for key, value in os.environ.items() if key not in OTHERS} | {"TMPDIR": str(temporary)}
+    environment["PIP_PROGRESS_BAR"] = "off"
+    usual = ["--no-input", "--no-color", "--disable-pip-version-check"]
+    command = [str(python_in(place)), "-I", "-m", "pip", *usual, *arguments]
+    status = run(command, progress.line, environment)
+    if status:
+        raise Failed(why(progress.lines, status))
+
+
+def run(command: Sequence[str], hear: Callable[[str], None], environment: dict[str, str] | None = None) -> int:
+    """Run a program, hear its lines, and return its status. It ends with this call, however that ends."""
+    guarded = [sys.executable, "-S", "-E", guard.__file__, str(os.getpid()), *command]
+    process = subprocess.Popen(
+        guarded, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment,
+        text=True, errors="replace", start_new_session=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            hear(line)
+        return process.wait()
+    finally:
+        _end(process)
+        process.stdout.close()
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a program and what it has started in its session."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(END_S)
+            return
+
+
+def why(lines: Sequence[str], status: int) -> str:
+    """Return why pip failed, in a line of its own words."""
+    if any(NO_SPACE in line for line in lines):
+        return "there is no space left on the device"
+    errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+    last = next((line for line in reversed(lines) if line.strip()), "it printed nothing")
+    said = "; ".join(dict.fromkeys(errors[:2])) or last
+    unreachable = next((found for line in lines if (found := NO_INDEX.search(line))), None)
+    reached = f" (its index cannot be reached: {unreachable[2].strip()})" if unreachable else ""
+    return f"pip ended with status {status}: {said[:SHOWN]}{reached}"
