@@ -1,0 +1,94 @@
+"""The KV cache: whose blocks are whose, that they return, and what happens when there are not enough."""
+
+import pytest
+
+
+@pytest.mark.rule("CB-KV-001")
+def test_own_blocks(generating, judge):
+    """No KV block is in the tables of two requests at once, unless both have the same tokens up to its end"""
+    on = generating(blocks=24)
+    for place, length in enumerate((1, 3, 2, 5, 1, 4, 2, 3)):
+        on.send(f"r{place}", length=length * on.block - 2 * place, max_tokens=on.block // 2 + 5 * place)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-KV-002")
+def test_blocks_return(generating, judge):
+    """A request that needs the whole KV cache is served after many others have ended"""
+    on = generating(blocks=8)
+    for place in range(16):
+        on.send(f"r{place}", length=on.block * (1 + place % 3), max_tokens=1 + on.block * (place % 4) // 2)
+        if on.claims.get("cancel") and place % 4 == 3:
+            on.until_running(f"r{place}")
+            on.abort(f"r{place}")
+    on.until(on.ended)
+    on.send("whole", length=7 * on.block, max_tokens=on.block)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-KV-003")
+def test_never_fits(generating, judge):
+    """A prompt that the whole KV cache has no room for is refused, and others are served"""
+    on = generating(blocks=4)
+    on.send("r0", max_tokens=on.block)
+    on.send("over", length=6 * on.block, max_tokens=4)
+    on.send("r1", "r2", max_tokens=6)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-KV-004")
+def test_fits_alone(generating, judge):
+    """A request that fits into the KV cache alone is served, although others fill it"""
+    on = generating(seqs=6, blocks=8)
+    for place in range(6):
+        on.send(f"r{place}", length=on.block * (1 + place % 2), max_tokens=5 * on.block)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-KV-005")
+def test_progress(generating, judge):
+    """Between two preemptions of a request, some text advances"""
+    on = generating(seqs=6, blocks=8)
+    on.send(*(f"r{place}" for place in range(6)), max_tokens=6 * on.block)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-KV-006")
+def test_waiting_holds_nothing(generating, judge):
+    """A request that waits holds no KV blocks"""
+    on = generating(seqs=2)
+    on.send("runs0", "runs1", max_tokens=2 * on.block)
+    on.until_got("runs0", 2)
+    on.until_got("runs1", 2)
+    on.send(*(f"waits{place}" for place in range(6)), length=5 * on.block, max_tokens=2)
+    on.step(3)
+    on.look("full")
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-KV-007")
+def test_prefix_once(generating, judge):
+    """A shared prefix that is in the KV cache is not computed again, not even for two that come together"""
+    on = generating(prefix_cache=True)
+    on.send("first", length=4 * on.block, shared=3 * on.block)
+    on.until(lambda: on.ended("first"))
+    on.send("next0", "next1", length=4 * on.block, shared=3 * on.block)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-KV-008")
+def test_newest_is_preempted(generating, judge):
+    """If there are not enough KV blocks for all, the newest request loses its own"""
+    on = generating(blocks=8)
+    for name in ("r0", "r1", "r2"):
+        on.send(name, max_tokens=7 * on.block // 2)
+        on.until_running(name)
+
+    judge(on.generations())

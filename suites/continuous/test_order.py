@@ -1,0 +1,59 @@
+"""Order: who takes part first, and that nobody waits for ever."""
+
+import itertools
+
+import pytest
+
+
+def short_ones(on, sizes, count, most):
+    """Send so many short requests, `most` at a time: whenever one has ended, the next one comes."""
+    names = [name for name in on.names if name.startswith("s")]
+    for place, size in zip(range(len(names), len(names) + count), itertools.cycle(sizes), strict=False):
+        on.until(lambda: sum(not on.ended(name) for name in names) < most, f"short request {place} never had its turn")
+        names.append(f"s{place}")
+        on.send(names[-1], max_tokens=size)
+
+
+@pytest.mark.rule("CB-ORDER-001")
+def test_first_come(generating, judge):
+    """Requests take part for the first time in the order in which they came"""
+    on = generating(seqs=2, budget=2)
+    for place, length in enumerate((1, 3, 2, 1, 3, 1, 2, 1)):
+        on.send(f"r{place}", length=length * on.block - place, max_tokens=6 + 3 * (place % 3))
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-ORDER-002")
+def test_long_among_short(generating, judge):
+    """A long request gets its turn, however many short ones keep coming"""
+    on = generating(seqs=2)
+    short_ones(on, (5, 8), 4, most=4)
+    on.send("long", length=6 * on.block, max_tokens=4)
+    short_ones(on, (5, 8, 6), 40, most=4)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-ORDER-003")
+def test_head_without_room(generating, judge):
+    """A request for which the KV cache has no room holds back those behind it"""
+    on = generating(blocks=8)
+    on.send("runs", length=3 * on.block, max_tokens=on.block)
+    on.until_running("runs")
+    on.send("head", length=6 * on.block, max_tokens=4)
+    on.send("behind0", "behind1", length=on.block // 2, max_tokens=4)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-ORDER-004")
+def test_many_blocks_among_few(generating, judge):
+    """A request that needs most of the KV cache gets its turn, however many small ones keep coming"""
+    on = generating(blocks=8)
+    short_ones(on, (5, 8, 11), 3, most=4)
+    on.until_running("s0", "s1", "s2")
+    on.send("long", length=6 * on.block, max_tokens=4)
+    short_ones(on, (5, 8, 6), 40, most=4)
+
+    judge(on.generations())

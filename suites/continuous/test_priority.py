@@ -1,0 +1,54 @@
+"""Priorities: a lower number comes first."""
+
+import pytest
+
+
+@pytest.mark.rule("CB-PRIO-001")
+def test_higher_first(generating, judge):
+    """A request of a higher priority takes part before those of lower ones that wait"""
+    on = generating(seqs=1, policy="priority")
+    on.send("runs", max_tokens=on.block)
+    on.until_running("runs")
+    on.send("r9", priority=9)
+    on.send("r5", priority=5)
+    on.send("r0", priority=0)
+    on.send("r7", priority=7)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-PRIO-002")
+def test_equals_by_arrival(generating, judge):
+    """Requests of equal priority take part in the order in which they came"""
+    on = generating(seqs=1, policy="priority")
+    on.send("runs", max_tokens=on.block)
+    on.until_running("runs")
+    for place, length in enumerate((2, 1, 3, 1, 2)):
+        on.send(f"r{place}", length=length * on.block, max_tokens=4, priority=3)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-PRIO-003")
+def test_victim(generating, judge):
+    """A preemption takes the blocks of the lowest priority, and of the newest request that has it"""
+    on = generating(blocks=8, policy="priority")
+    for name, priority in (("r0", 5), ("r1", 5), ("r2", 0)):
+        on.send(name, max_tokens=7 * on.block // 2, priority=priority)
+        on.until_running(name)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-PRIO-004")
+def test_lowest_is_served(generating, judge):
+    """The lowest priority is served when the higher ones have been"""
+    on = generating(seqs=1, policy="priority")
+    on.send("s0", max_tokens=6)
+    on.until_running("s0")
+    on.send("low", priority=9)
+    for place in range(8):
+        on.send(f"s{place + 1}", max_tokens=6)
+        on.until(lambda place=place: on.ended(f"s{place}"))
+
+    judge(on.generations())
