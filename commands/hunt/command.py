@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from batchproof.commands.hunt.corpus import Corpus, Kept
+from batchproof.commands.hunt.engines import hunt_engines
 from batchproof.commands.hunt.found import Found, investigated, measured_again, program
 from batchproof.commands.hunt.ground import Ground
 from batchproof.commands.hunt.judges import MEANINGS, Trouble
@@ -85,19 +86,25 @@ def hunt_on(options: HuntOptions) -> ExitStatus:
         return refuse(error, ExitStatus.UNAVAILABLE)
     except KeyboardInterrupt:
         return refuse("interrupted before the hunt began", ExitStatus.INTERRUPTED)
-    with _quiet(), Ground(target) as ground:
-        try:
-            if options.claims:
-                target.info = with_claims(target.info, options.claims)
-                ground.claims = dict(target.info.claims)
-            return Hunt(options, ground, folder, before).run()
-        except (DeclarationError, ReportError) as error:
-            return refuse(error)
-        except KeyboardInterrupt:
-            return refuse("interrupted before the hunt began", ExitStatus.INTERRUPTED)
-        except OSError as error:
-            return refuse(f"cannot write into {folder}: {error.strerror}; make room, or choose another --corpus",
-                          ExitStatus.UNAVAILABLE)  # fmt: skip
+    try:
+        with _quiet(), Ground(target) as ground:
+            return _hunted(options, ground, folder, before)
+    except (DeclarationError, ReportError) as error:
+        return refuse(error)
+    except KeyboardInterrupt:
+        return refuse("interrupted before the hunt began", ExitStatus.INTERRUPTED)
+    except OSError as error:
+        what = f"cannot write into {folder}: {error.strerror}; make room, or choose another --corpus"
+        return refuse(what, ExitStatus.UNAVAILABLE)
+
+
+def _hunted(options: HuntOptions, ground: Ground, folder: Path, before: hunt.HuntFile | None) -> ExitStatus:
+    if options.claims:
+        ground.target.info = with_claims(ground.target.info, options.claims)
+        ground.claims = dict(ground.target.info.claims)
+    if ground.target.engine is not None:
+        return hunt_engines(options, ground.target, folder)
+    return Hunt(options, ground, folder, before).run()
 
 
 @contextmanager
