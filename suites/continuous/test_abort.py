@@ -120,3 +120,16 @@ def test_shared_blocks(generating, judge):
     on.send("r0", "r1", "r2", length=3 * on.block, max_tokens=on.block)
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-ABORT-010")
+def test_makes_room(generating, judge):
+    """When a request that filled the KV cache is taken back, the one that had to make room for it goes on"""
+    on = generating(blocks=8)
+    on.send("goes", "waits", length=2 * on.block, max_tokens=4 * on.block)
+    on.until_got("goes", 3 * on.block)
+    on.abort("goes")
+    on.step(2)
+    on.send("next")
+
+    judge(on.generations())

@@ -35,6 +35,8 @@ def test_never_fits(generating, judge):
     on.send("r0", max_tokens=on.block)
     on.send("over", length=6 * on.block, max_tokens=4)
     on.send("r1", "r2", max_tokens=6)
+    on.finish()
+    on.send("r3", max_tokens=6)
 
     judge(on.generations())
 

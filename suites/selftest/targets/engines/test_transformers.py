@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PYTHON = os.environ.get("BATCHPROOF_TRANSFORMERS_PYTHON", "")
-WHY = "needs an engine: transformers is not installed: pip install 'batchproof[transformers]', or set BATCHPROOF_TRANSFORMERS_PYTHON"
+WHY = "needs an engine: transformers is not installed: install the extra, or set BATCHPROOF_TRANSFORMERS_PYTHON"
 ENGINE = pytest.mark.skipif(not PYTHON and find_spec("transformers") is None, reason=WHY)
 FAULTS = ("swapped_tables", "stale_entry", "late_slot", "swapped_rows", "foreign_block")
 
