@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-LEGEND = "p part of a prompt  P its end  . next token  ! an entry out of place  x taken back  $ last token  ~ waiting"
+LEGEND = "p part of a prompt  P its end  . next token  $ last token  ~ waiting  x taken back  ! out of place"
 BARS = " ▁▂▃▄▅▆▇█"
 NONE = "(no iteration was seen)"
 AROUND = 6  # iterations before the first wrong one that are shown
@@ -21,7 +21,7 @@ def draw(data: Mapping[str, Any], width: int = 100, most: int = 16) -> str:
     if not requests:
         return "(no request was sent)"
     shown = _chosen(data, most)
-    label = min(24, max(5, *(len(one["name"]) for one in shown)))
+    label = min(24, max(6, *(len(one["name"]) for one in shown)))
     columns = max(8, width - label - 1)
     first = _first(data, columns)
     window = range(first, min(len(iterations), first + columns))

@@ -13,9 +13,9 @@ def test_requests_are_lines_and_iterations_columns() -> None:
     """Prompts, their ends, next tokens, waiting, the last token and an entry out of place are told apart."""
     lines = ran(DRAWN, A, B).picture(60).splitlines()
 
-    assert lines[0] == "a     pP.$"
-    assert lines[1] == "b      ~P!"
-    assert [line.split()[0] for line in lines[2:5]] == ["rows", "budge", "block"]
+    assert lines[0] == "a      pP.$"
+    assert lines[1] == "b       ~P!"
+    assert [line.split()[0] for line in lines[2:5]] == ["rows", "budget", "blocks"]
     assert lines[-1] == LEGEND[:60]
 
 
@@ -25,7 +25,7 @@ def test_more_than_allowed_is_marked() -> None:
 
     picture = ran(many, *(asked(f"r{number}", 1, 1) for number in range(5))).picture(60)
 
-    assert "rows  +" in picture
+    assert "rows   +" in picture
 
 
 def test_a_wrong_text_is_in_sight() -> None:
@@ -34,7 +34,7 @@ def test_a_wrong_text_is_in_sight() -> None:
     others = [asked(f"r{number:02}") for number in range(20)]
     drawn = " | ".join(["long:0+4", *(f"long:{at}+1" for at in range(4, 30))])
 
-    picture = ran(drawn, *others, long, texts={"long": (*right(long, 20), 1)}).picture(30)
+    picture = ran(drawn, *others, long, texts={"long": (*right(long, 20), 1)}).picture(31)
 
     assert "long" in picture
     assert "iterations 3 to 26 of 27" in picture
@@ -45,7 +45,7 @@ def test_without_iterations_the_ends_are_told() -> None:
     """An engine that shows nothing inside has a picture, too."""
     picture = ran("", A, texts={"a": right(A)}, ends={"a": ("length",)}).picture(60)
 
-    assert picture.splitlines() == ["a     4 tokens, 3 back, length", NONE]
+    assert picture.splitlines() == ["a      4 tokens, 3 back, length", NONE]
 
 
 def test_nothing_was_sent() -> None:
