@@ -1,0 +1,97 @@
+"""Statistics: what an engine says about itself agrees with what its model saw."""
+
+import pytest
+
+
+@pytest.mark.rule("CB-STAT-001")
+def test_requests(generating, judge):
+    """The engine's numbers of running and waiting requests are right"""
+    on = generating(seqs=2, budget=1)
+    on.step()
+    on.look("idle")
+    on.send("r0", max_tokens=4)
+    on.send("r1", "r2", "r3", max_tokens=12)
+    on.until_running("r0")
+    on.look("begun")
+    on.until_got("r0", 2)
+    on.look("backlog")
+    on.until_running("r2")
+    on.look("refilled")
+    on.finish()
+    on.step(2)
+    on.look("ended")
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-STAT-002")
+def test_blocks(generating, judge):
+    """The engine's number of used KV blocks is right, and 0 at the end"""
+    on = generating()
+    for place in (1, 2, 3):
+        on.send(f"r{place}", length=place * on.block + 3, max_tokens=2 * on.block)
+    on.until_got("r3", 2)
+    on.look("begun")
+    on.step(on.block // 2)
+    on.look("half a block later")
+    on.step(on.block // 2)
+    on.look("a block later")
+    on.finish()
+    on.step(2)
+    on.look("ended")
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-STAT-003")
+def test_tokens(generating, judge):
+    """The engine's counts of prompt tokens and output tokens are right"""
+    on = generating()
+    for place in (1, 2, 3):
+        on.send(f"r{place}", length=on.block + place, max_tokens=4 * place)
+    on.until_got("r1", 3)
+    on.look("under way")
+    on.finish()
+    on.step(2)
+    on.look("ended")
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-STAT-004")
+def test_all_taken_back(generating, judge):
+    """When all requests are taken back, the engine says that nothing runs and nothing waits"""
+    on = generating(seqs=2)
+    on.send("r0", "r1", "r2", "r3", max_tokens=4 * on.block)
+    on.until_got("r0", 2)
+    for name in ("r0", "r1", "r2", "r3"):
+        on.abort(name)
+    on.step(3)
+    on.look("taken back")
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-STAT-005")
+def test_preempted(generating, judge):
+    """The engine's count of preemptions is right"""
+    on = generating(blocks=10)
+    on.send("r0", "r1", "r2", length=2 * on.block, max_tokens=3 * on.block)
+    on.finish()
+    on.step(2)
+    on.look("ended")
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-STAT-006")
+def test_cached(generating, judge):
+    """The engine's count of tokens from the prefix cache is right"""
+    on = generating(prefix_cache=True)
+    for name in ("r0", "r1", "r2"):
+        on.send(name, length=4 * on.block, shared=3 * on.block, max_tokens=4)
+        on.finish()
+    on.step(2)
+    on.look("ended")
+
+    judge(on.generations())
