@@ -71,7 +71,7 @@ class Iteration:
 
 @dataclass(frozen=True)
 class Said:
-    """What comes out for one sample: new tokens, and how it ended: `length`, `stop`, `abort`, or "" (not yet)."""
+    """What comes out for one sample: new tokens, and how it ended: `length`, `stop`, `abort`, `error`; "": not yet."""
 
     name: str
     sample: int

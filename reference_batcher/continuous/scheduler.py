@@ -6,7 +6,7 @@ part of the KV cache. Nothing here runs a model or waits. A shell calls, in turn
     schedule()                    what runs in the next iteration: rows of sequences, each with its new tokens and blocks
     finished(iteration, said)     what the model said; answers what comes out, and what has ended
 
-and between any two calls `add(request)` and `abort(name)`.
+and between any two calls `add(request)` and `abort(name)`. If the model raised, it calls `failed(iteration)` instead.
 
 How an iteration is formed. The token budget is max_num_batched_tokens.
 
@@ -26,8 +26,8 @@ The order is that of arrival (`fcfs`), or a lower priority number comes first, a
 (`priority`). A waiting sequence never displaces a running one by itself, whatever their priorities.
 
 How a sequence ends. With a stop token, which is a part of the text (`stop`); with max_tokens, or when prompt and text are
-max_model_len tokens (`length`); by `abort`. A stop token that is also the last one allowed ends with `stop`. Whoever ends
-gives its blocks back before the next iteration is formed.
+max_model_len tokens (`length`); by `abort`; with the iteration in which the model raises (`error`). A stop token that is
+also the last one allowed ends with `stop`. Whoever ends gives its blocks back before the next iteration is formed.
 
 The words and the semantics are those of vLLM's V1 scheduler (docs.vllm.ai: "Optimization and Tuning" for running before
 waiting, preemption and chunked prefill; "Automatic Prefix Caching" for blocks and keys; `SchedulerConfig`). What is decided
@@ -64,6 +64,10 @@ class Scheduler:
     def busy(self) -> bool:
         """Whether a request is under way."""
         return bool(self._under_way)
+
+    def under_way(self, name: str) -> bool:
+        """Whether a request of this name has not ended."""
+        return name in self._under_way
 
     def add(self, request: Request) -> str | None:
         """Queue a request, or return why it is refused."""
@@ -119,6 +123,17 @@ class Scheduler:
             elif token is not None:
                 out.append(self._said(row.sequence, token))
         return out
+
+    def failed(self, iteration: Iteration) -> list[Said]:
+        """Note that the model raised: what was in this iteration ends, and nobody else."""
+        self._flying = None
+        alive = [row.sequence for row in iteration.rows if not row.sequence.end]
+        for row in iteration.rows:
+            if row.sequence in alive:
+                self._end(row.sequence, "error")
+            else:  # aborted meanwhile
+                self._release(row.sequence)
+        return [Said(one.request.name, one.sample, (), one.end) for one in alive]
 
     def gauges(self) -> dict[str, int]:
         """Return how many sequences run and wait, the state of the KV cache, and what was counted so far."""
@@ -224,20 +239,24 @@ class Scheduler:
                 self.pool.keep(sequence.blocks[place], sequence.keys[place])
 
     def _said(self, sequence: Sequence, token: int) -> Said:
-        """Note a sequence's next token, and end it if it is the last one."""
+        """Note a sequence's next token, and end the sequence if it is the last one."""
         request = sequence.request
         if not sequence.text:
             self._counts["prompt_tokens"] += len(request.prompt)
         sequence.tokens.append(token)
         self._counts["output_tokens"] += 1
         if token in request.stop:
-            sequence.end = "stop"
+            self._end(sequence, "stop")
         elif sequence.text >= request.max_tokens or len(sequence.tokens) >= self.config.max_model_len:
-            sequence.end = "length"
-        if sequence.end:
-            self.running.remove(sequence)
-            self._release(sequence)
-            self._under_way[request.name].remove(sequence)
-            if not self._under_way[request.name]:
-                del self._under_way[request.name]
+            self._end(sequence, "length")
         return Said(request.name, sequence.sample, (token,), sequence.end)
+
+    def _end(self, sequence: Sequence, why: str) -> None:
+        """End a running sequence: its row and its blocks are free, and with the last sample its name."""
+        sequence.end = why
+        self.running.remove(sequence)
+        self._release(sequence)
+        others = self._under_way[sequence.request.name]
+        others.remove(sequence)
+        if not others:
+            del self._under_way[sequence.request.name]

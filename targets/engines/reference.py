@@ -1,12 +1,16 @@
-"""Target `continuous`: the reference engine in this process, one iteration at a time, with the witness language model."""
+"""Target `continuous`: the reference engine in this process, with the witness language model."""
 
 from __future__ import annotations
 
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from batchproof import __version__
 from batchproof.host.clock import HOST_CLOCK, Clock
-from batchproof.reference_batcher.continuous import EngineConfig, Request, Row, Scheduler
+from batchproof.reference_batcher.continuous import EngineConfig, Request, Row, Said, Scheduler
+from batchproof.reference_batcher.continuous.threaded import Engine
 from batchproof.reference_batcher.mutants import UnknownMutant, load
 from batchproof.targets.engines import EngineGone, Generation, Output
 from batchproof.targets.protocol import TargetInfo, UnknownTarget, Unsupported
@@ -32,101 +36,76 @@ CLAIMS = {
     "cancel": True,
     "disconnects": True,
 }
+FREE = {"iterations": "free", "joins_within": 2}  # an iteration may be under way when a request comes
 NOTHING = (0, -1)  # what a place holds that nobody has written
 
 
-class ContinuousTarget:
-    """Opens reference engines. mutant: with this wrong line."""
+TAU_NS = 3_000_000  # of an iteration in the threaded shell, as with a small model: a client can come in between
+LOOK_S = 0.02  # how long a step of the threaded shell waits for something new
 
-    def __init__(self, mutant: str = "") -> None:
+
+class ContinuousTarget:
+    """Opens reference engines.
+
+    shell: `stepped`, one iteration at a time, or `threaded`, an engine on a thread of its own. mutant: with this wrong line.
+    """
+
+    def __init__(self, shell: str = "stepped", mutant: str = "") -> None:
+        if shell not in ("stepped", "threaded") or (mutant and shell == "threaded"):
+            raise UnknownTarget(f"the reference engine's shell is stepped or, without a mutant, threaded, not '{shell}'")
         try:
             self._scheduler = load(mutant, "continuous/scheduler").Scheduler if mutant else Scheduler
         except UnknownMutant as error:
             raise UnknownTarget(str(error)) from None
+        self._threaded = shell == "threaded"
         name = f"mutant:{mutant}" if mutant else "continuous"
-        self.info = TargetInfo(name, __version__, name, claims=CLAIMS, discipline="continuous")
+        claims = {**CLAIMS, **(FREE if self._threaded else {})}
+        self.info = TargetInfo(name, __version__, name, claims=claims, discipline="continuous")
 
-    def engine(self, config: EngineConfig) -> ReferenceEngine:
+    def engine(self, config: EngineConfig) -> ReferenceEngine | ThreadedEngine:
         """Open an engine."""
-        return ReferenceEngine(self._scheduler(config), config)
+        return ThreadedEngine(config) if self._threaded else ReferenceEngine(self._scheduler(config), config)
 
     def deploy(self, config: Any) -> Any:  # noqa: ARG002 - as the protocol has it
         """Raise Unsupported: an engine has no dynamic batcher."""
         raise Unsupported("dynamic batching")
 
 
-class ReferenceEngine:
-    """A scheduler and the witness. Its KV cache is a list of blocks, and a block is a list of (token, position).
+class WitnessModel:
+    """The witness as a language model. Its KV cache is a list of blocks, and a block is a list of (token, place).
 
     clock: the host's, or a simulated one, which passes only where an iteration takes time (`device`).
     """
 
-    def __init__(self, scheduler: Scheduler, config: EngineConfig, clock: Clock = HOST_CLOCK) -> None:
-        self.clock = clock
+    def __init__(self, config: EngineConfig, clock: Clock = HOST_CLOCK) -> None:
+        self._clock = clock
         self._device = Device()
-        self._scheduler = scheduler
+        self.device = self._device.set
         self._size = config.block_size
         self._cache = [[NOTHING] * config.block_size for _ in range(config.num_blocks)]
-        self._outputs: list[Output] = []
-        self._lines: list[dict[str, Any]] = []
+        self._lines: deque[dict[str, Any]] = deque()
+        self._number = 0
 
-    def submit(self, request: Generation) -> None:
-        """Queue a request."""
-        name, prompt, stop = request.name, tuple(request.prompt), tuple(request.stop)
-        asked = Request(name, prompt, request.max_tokens, request.priority, stop, request.samples)
-        if refusal := self._scheduler.add(asked):
-            self._outputs.append(Output(name, end="refused", text=refusal))
-
-    def step(self) -> tuple[list[Output], bool]:
-        """Run one iteration."""
-        try:
-            self._run()
-        except Exception as error:
-            raise EngineGone(f"the engine raised in an iteration: {type(error).__name__}: {error}") from error
-        outputs, self._outputs = self._outputs, []
-        return outputs, self._scheduler.busy
-
-    def abort(self, name: str) -> None:
-        """Take a request back."""
-        self._outputs += [Output(one.name, one.tokens, one.end, one.sample) for one in self._scheduler.abort(name)]
-
-    def disconnect(self, name: str) -> None:
-        """Take a request back whose client has gone: there is nobody who could be told of its end."""
-        self._scheduler.abort(name)
-
-    def log(self) -> list[dict[str, Any]]:
-        """Return the witness's new lines."""
-        lines, self._lines = self._lines, []
-        return lines
-
-    def gauges(self) -> dict[str, float]:
-        """Return what the scheduler counts."""
-        return dict(self._scheduler.gauges())
-
-    def device(self, base_ns: int, token_ns: int) -> None:
-        """Let each iteration take a set time."""
-        self._device.set(base_ns, token_ns)
-
-    def close(self) -> None:
-        """End nothing: there is no process and no thread."""
-
-    def _run(self) -> None:
-        iteration = self._scheduler.schedule()
-        enter_ns = self.clock.now_ns()
-        for row in iteration.rows:
+    def __call__(self, rows: Sequence[Row]) -> list[int | None]:
+        """Write the new tokens of all rows, read each context back, and note what was read."""
+        enter_ns = self._clock.now_ns()
+        for row in rows:
             self._write(row)
         said: list[int | None] = []
-        rows = []
-        for row in iteration.rows:
+        seen = []
+        for row in rows:
             context, places = self._read(row)
             said.append(language.next_token(context) if row.last else None)
-            rows.append(language.row(context, places, len(row.tokens), row.blocks))
-        if rows:
-            self.clock.sleep_until_ns(self._device.until_ns(enter_ns, sum(len(row.tokens) for row in iteration.rows)))
-            times = {"enter_ns": enter_ns, "exit_ns": self.clock.now_ns()}
-            self._lines.append({"number": iteration.number, **times, "rows": rows})
-        for one in self._scheduler.finished(iteration, said):
-            self._outputs.append(Output(one.name, one.tokens, one.end, one.sample))
+            seen.append(language.row(context, places, len(row.tokens), row.blocks))
+        self._number += 1
+        self._clock.sleep_until_ns(self._device.until_ns(enter_ns, sum(len(row.tokens) for row in rows)))
+        times = {"enter_ns": enter_ns, "exit_ns": self._clock.now_ns()}
+        self._lines.append({"number": self._number, **times, "rows": seen})
+        return said
+
+    def log(self) -> list[dict[str, Any]]:
+        """Return the new lines, one an iteration."""
+        return [self._lines.popleft() for _ in range(len(self._lines))]
 
     def _write(self, row: Row) -> None:
         """Write a row's new tokens where its block table says."""
@@ -138,3 +117,109 @@ class ReferenceEngine:
         end = row.start + len(row.tokens)
         held = [self._cache[row.blocks[place // self._size]][place % self._size] for place in range(end)]
         return [token for token, _ in held], [place for _, place in held]
+
+
+class ReferenceEngine:
+    """A scheduler and the witness, one iteration at a time. clock: as in `WitnessModel`.
+
+    Verbs besides those of an `Engine`: `device(base_ns, token_ns)` lets each iteration take a set time.
+    """
+
+    def __init__(self, scheduler: Scheduler, config: EngineConfig, clock: Clock = HOST_CLOCK) -> None:
+        self.clock = clock
+        self._scheduler = scheduler
+        self._model = WitnessModel(config, clock)
+        self.log, self.device = self._model.log, self._model.device
+        self._outputs: list[Output] = []
+
+    def submit(self, request: Generation) -> None:
+        """Queue a request."""
+        if refusal := self._scheduler.add(_request(request)):
+            self._outputs.append(Output(request.name, end="refused", text=refusal))
+
+    def step(self) -> tuple[list[Output], bool]:
+        """Run one iteration."""
+        try:
+            iteration = self._scheduler.schedule()
+            said = self._model(iteration.rows) if iteration.rows else []
+            self._outputs += map(_output, self._scheduler.finished(iteration, said))
+        except Exception as error:
+            raise EngineGone(f"the engine raised in an iteration: {type(error).__name__}: {error}") from error
+        outputs, self._outputs = self._outputs, []
+        return outputs, self._scheduler.busy
+
+    def abort(self, name: str) -> None:
+        """Take a request back."""
+        self._outputs += map(_output, self._scheduler.abort(name))
+
+    def disconnect(self, name: str) -> None:
+        """Take a request back whose client has gone: there is nobody who could be told of its end."""
+        self._scheduler.abort(name)
+
+    def gauges(self) -> dict[str, float]:
+        """Return what the scheduler counts."""
+        return dict(self._scheduler.gauges())
+
+    def close(self) -> None:
+        """End nothing: there is no process and no thread."""
+
+
+class ThreadedEngine:
+    """The threaded shell and the witness: iterations happen by themselves."""
+
+    def __init__(self, config: EngineConfig) -> None:
+        self._model = WitnessModel(config)
+        self._model.device(TAU_NS, 0)
+        self.log, self.device = self._model.log, self._model.device
+        self._engine = Engine(config, self._model)
+        self._news = threading.Condition()
+        self._outputs: list[Output] = []
+        self._clients: dict[str, list[Callable[[Output], None]]] = {}  # who is told; nobody, after a disconnect
+
+    def submit(self, request: Generation) -> None:
+        """Queue a request."""
+        told: list[Callable[[Output], None]] = [self._put]
+        if refusal := self._engine.submit(_request(request), lambda one: [put(_output(one)) for put in told]):
+            self._put(Output(request.name, end="refused", text=refusal))
+        else:
+            self._clients[request.name] = told
+
+    def step(self) -> tuple[list[Output], bool]:
+        """Wait a little, until something comes out."""
+        with self._news:
+            self._news.wait_for(lambda: self._outputs, LOOK_S)
+            outputs, self._outputs = self._outputs, []
+        gauges = self._engine.gauges()
+        return outputs, bool(gauges["running"] or gauges["waiting"])
+
+    def abort(self, name: str) -> None:
+        """Take a request back."""
+        self._engine.abort(name)
+
+    def disconnect(self, name: str) -> None:
+        """Take a request back whose client has gone."""
+        self._clients.get(name, []).clear()
+        self._engine.abort(name)
+
+    def gauges(self) -> dict[str, float]:
+        """Return what the scheduler counts."""
+        return dict(self._engine.gauges())
+
+    def close(self) -> None:
+        """Take back what is under way, and end the thread."""
+        self._engine.close()
+
+    def _put(self, one: Output) -> None:
+        with self._news:
+            self._outputs.append(one)
+            self._news.notify_all()
+
+
+def _request(asked: Generation) -> Request:
+    """Return a request as the scheduler takes it."""
+    prompt, stop = tuple(asked.prompt), tuple(asked.stop)
+    return Request(asked.name, prompt, asked.max_tokens, asked.priority, stop, asked.samples)
+
+
+def _output(one: Said) -> Output:
+    return Output(one.name, one.tokens, one.end, one.sample)

@@ -131,8 +131,8 @@ def test_iterations_are_held_to_the_limits() -> None:
 def test_an_entry_out_of_place_is_seen() -> None:
     """The witness says it, even where the text is right."""
     engine = Odd()
-    read: Any = engine._read
-    engine._read = lambda row: (read(row)[0], [place + 1 for place in read(row)[1]])  # type: ignore[method-assign]
+    read: Any = engine._model._read
+    engine._model._read = lambda row: (read(row)[0], [place + 1 for place in read(row)[1]])  # type: ignore[method-assign]
     run = Loaded(engine, CONFIG, language, S, clock=engine.clock).offer(asked([0], [5], [1]))
 
     assert run.wrong == ("in iteration 1, a row read entries of its context that were not in their place",)

@@ -8,8 +8,8 @@ from batchproof.reference_batcher.continuous import EngineConfig
 from batchproof.targets import resolve
 from batchproof.targets.claims import problems
 from batchproof.targets.engines import Generation, Output
-from batchproof.targets.engines.reference import CLAIMS, ContinuousTarget, ReferenceEngine
-from batchproof.targets.protocol import Unsupported
+from batchproof.targets.engines.reference import CLAIMS, ContinuousTarget, ReferenceEngine, ThreadedEngine
+from batchproof.targets.protocol import UnknownTarget, Unsupported
 from batchproof.targets.witness import language
 
 
@@ -18,14 +18,14 @@ def generation(serial: int, length: int, max_tokens: int, shared: int = 0, **ask
     return Generation(f"r{serial}", serial, language.prompt(serial, length, shared), max_tokens, **asked)
 
 
-def texts(engine: ReferenceEngine, *requests: Generation) -> dict[tuple[str, int], tuple[int, ...]]:
+def texts(engine: ReferenceEngine | ThreadedEngine, *requests: Generation) -> dict[tuple[str, int], tuple[int, ...]]:
     """Return the text of each sample, of which each ends once."""
     for one in requests:
         engine.submit(one)
     found: dict[tuple[str, int], tuple[int, ...]] = {}
     ended = set()
     busy = True
-    while busy:
+    while busy or len(ended) < len(found):
         outputs, busy = engine.step()
         for one in outputs:
             assert (one.name, one.sample) not in ended
@@ -35,12 +35,13 @@ def texts(engine: ReferenceEngine, *requests: Generation) -> dict[tuple[str, int
     return found
 
 
+@pytest.mark.parametrize("shell", ["stepped", "threaded"])
 @pytest.mark.parametrize("blocks", [24, 64], ids=["preempted", "room"])
 @pytest.mark.parametrize("cached", [False, True], ids=["computed", "cached"])
-def test_texts_are_right(blocks: int, cached: bool) -> None:
+def test_texts_are_right(shell: str, blocks: int, cached: bool) -> None:
     """In company, preempted, with a cached prefix, twice from one prompt: each text is that of its prompt alone."""
     config = EngineConfig(max_num_batched_tokens=40, block_size=4, num_blocks=blocks, prefix_cache=cached, max_model_len=96)
-    engine = ContinuousTarget().engine(config)
+    engine = ContinuousTarget(shell).engine(config)
     requests = [generation(serial, 20 + serial, 30, 9, samples=serial % 2 + 1) for serial in range(1, 8)]
 
     found = texts(engine, *requests)
@@ -49,6 +50,7 @@ def test_texts_are_right(blocks: int, cached: bool) -> None:
         (one.name, sample): language.continuation(one.prompt, 30) for one in requests for sample in range(one.samples)
     }
     gauges = engine.gauges()
+    engine.close()
     assert (gauges["used_blocks"], gauges["preempted"] > 0, gauges["cached_tokens"] > 0) == (0, blocks == 24, cached)
 
 
@@ -74,6 +76,13 @@ def test_refusals_and_aborts_are_outputs() -> None:
 
     refused = Output("r1", end="refused", text="a request 'r1' is under way")
     assert engine.step() == ([refused, Output("r1", end="abort")], False)
+
+
+def test_shells() -> None:
+    """A threaded engine runs by itself; a mutant is stepped; there is no other shell."""
+    assert resolve("continuous?shell=threaded").info.claims["iterations"] == "free"
+    with pytest.raises(UnknownTarget, match="shell is stepped or, without a mutant, threaded, not 'virtual'"):
+        resolve("continuous?shell=virtual")
 
 
 def test_the_target() -> None:
