@@ -21,6 +21,7 @@ from batchproof.host.guard import end_with
 from batchproof.reference_batcher.mutants import Mutant, mutants
 
 FEW = 4  # with fewer mutants, starting processes takes longer than it saves
+ORIGINALS = {"dynamic": "virtual", "continuous": "continuous"}  # the target that has no wrong line
 BAD = (str(Verdict.FAIL), str(Verdict.ERROR), str(Verdict.INCONCLUSIVE))
 
 
@@ -51,8 +52,9 @@ def rows(watch: Callable[[str], object] = str, only: str = "") -> tuple[Row, ...
     watch: called with a mutant's name when it is done. only: the rules to judge by, separated by commas; all if it is empty.
     SelectionError if no rule has such a name.
     """
-    row = partial(_row, only=",".join(rule.id for rule in select(only.split(","))) if only else "")
-    every = list(mutants().values())
+    about = select(only.split(",")) if only else []
+    row = partial(_row, only=",".join(rule.id for rule in about))
+    every = [one for one in mutants().values() if not only or one.discipline in {rule.discipline for rule in about}]
     if len(every) < FEW:
         return tuple(_watched(map(row, every), watch))
     with pool() as workers:
@@ -108,7 +110,8 @@ def print_matrix(form: str, only: str = "") -> ExitStatus:
     """
     try:
         table = rows(lambda name: print(f"{name} ...", file=sys.stderr) if sys.stderr.isatty() else None, only)
-        original = judged("virtual", only)
+        kinds = dict.fromkeys(mutants()[row.mutant].discipline for row in table) or ["dynamic"]
+        original = {rule: words for kind in kinds for rule, words in judged(ORIGINALS[kind], only).items()}
     except SelectionError as error:
         return refuse(error)
     except Unjudged as why:

@@ -50,7 +50,7 @@ class Strength:
 
 def strengths(names: Sequence[str] = (), schedules: int = SCHEDULES, campaigns: int = CAMPAIGNS) -> Iterator[Strength]:
     """Measure each mutant (or those named), with a process for each processor."""
-    every = list(names or mutants())
+    every = list(names or (name for name, one in mutants().items() if one.discipline == "dynamic"))
     measure = partial(_strength, schedules=schedules, campaigns=campaigns)
     if len(every) < FEW:
         yield from map(measure, every)

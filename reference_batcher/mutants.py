@@ -52,6 +52,11 @@ class Mutant:
     message: str
     family: str = ""
 
+    @property
+    def discipline(self) -> str:
+        """The kind of batching that its reference does: `dynamic` or `continuous`."""
+        return "continuous" if self.family == "continuous" else "dynamic"
+
 
 @cache
 def mutants() -> Mapping[str, Mutant]:
@@ -75,11 +80,6 @@ def mutant_files() -> tuple[Traversable, ...]:
 
 def _mutant(name: str, table: dict[str, Any]) -> Mutant:
     return Mutant(**{**table, "name": name, "kills": tuple(table["kills"])})
-
-
-def family_of(name: str) -> str:
-    """Return the family of a mutant; "" for those about the dynamic batcher, and for a name that no mutant has."""
-    return mutants()[name].family if name in mutants() else ""
 
 
 def load(name: str = "", shell: str = "virtual") -> ModuleType:

@@ -93,11 +93,12 @@ def resolve(spec: str) -> FullTarget:
 
 def _mutant(name: str) -> Any:
     """Return the target of a reference with one wrong line: an engine, or a dynamic batcher."""
-    from batchproof.reference_batcher.mutants import family_of
+    from batchproof.reference_batcher.mutants import mutants
     from batchproof.targets.engines.reference import ContinuousTarget
     from batchproof.targets.virtual import VirtualTarget
 
-    return ContinuousTarget(mutant=name) if family_of(name) == "continuous" else VirtualTarget(mutant=name)
+    engine = name in mutants() and mutants()[name].discipline == "continuous"
+    return ContinuousTarget(mutant=name) if engine else VirtualTarget(mutant=name)
 
 
 def _load(path: str, spec: str) -> Callable[..., Any]:
