@@ -82,11 +82,11 @@ class Streams:
             while True:
                 yield self.chunks.get_nowait()
 
-    def get(self, path: str) -> str:
+    def get(self, path: str, method: str = "GET") -> str:
         """Return a document of the server, such as its metrics; OSError if it does not answer with one."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=self.seconds)
         try:
-            connection.request("GET", path)
+            connection.request(method, path)
             answer = connection.getresponse()
             text = answer.read().decode("utf-8", "replace")
         except http.client.HTTPException as error:

