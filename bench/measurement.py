@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from batchproof.bench.engines.asked import Texts
 from batchproof.bench.fit import fitted
 from batchproof.bench.record import Record
 from batchproof.bench.under_load import UnderLoad
@@ -60,8 +61,8 @@ class Bench:
 
     works: the models under load. slo_ns: the p99 to hold; 0: none was given. wait_ns: how long to wait, at the end of a run,
     for requests that are still outstanding. said: is called with what is being done. under_load: judges what is sent; None:
-    nobody does. crew: sends open loops from several machines; None: this process sends them. started: on the monotonic
-    clock, in s.
+    nobody does. crew: sends open loops from several machines; None: this process sends them. texts: what engines are asked
+    for. started: on the monotonic clock, in s.
     """
 
     target: FullTarget
@@ -75,6 +76,7 @@ class Bench:
     said: Callable[[str], None] = lambda _text: None
     under_load: UnderLoad | None = None
     crew: Crew | None = None
+    texts: Texts = field(default_factory=Texts)
     started: float = field(default_factory=time.monotonic)
 
     def say(self, text: str) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from batchproof.bench import figures, tables
-from batchproof.bench.calibration import Calibrate
 from batchproof.bench.fit import BATCHES
 from batchproof.bench.measurement import Bench
 from batchproof.bench.measurements import cost, gpu, isolation, naive, overload, static, sweep
@@ -31,7 +30,7 @@ class Measurement:
     question: str
     quick_s: float
     full_s: float
-    measure: Callable[[Bench, Calibrate], Result]
+    measure: Callable[[Bench, Any], Result]
     tables: Callable[[Any], tuple[Table, ...]]
     whole: bool = False
     needs: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ import contextlib
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from batchproof.host.awake import kept_awake
 from batchproof.load.hdr import MissingPackage, encoded
@@ -16,10 +16,21 @@ from batchproof.reports.formats.jsonl import prepared
 if TYPE_CHECKING:
     from batchproof.bench.result import Result
     from batchproof.bench.tables.table import Table
-    from batchproof.load.samples import Samples
     from batchproof.reports.figures import Figure
+    from batchproof.stats.arrays import Ints
 
 SAMPLES = "samples"
+
+
+class Raw(Protocol):
+    """Samples of a run: `load.samples.Samples`, or what has more columns."""
+
+    @property
+    def latency_ns(self) -> Ints:
+        """From the due time to the answer; NEVER without one."""
+
+    def save(self, path: Path) -> None:
+        """Write an .npz."""
 
 
 class Record:
@@ -50,7 +61,7 @@ class Record:
         shown = {"tables": [one.facts() for one in tables], "figures": [one.facts() for one in figures]}
         self.writer.measurement(name, {**about, **result.facts(), **shown})
 
-    def samples(self, name: str, samples: Samples) -> str:
+    def samples(self, name: str, samples: Raw) -> str:
         """Keep a run's raw samples as .npz (and its latencies as an HdrHistogram where hdrhistogram is installed).
 
         Return the path of the .npz within the report folder.
@@ -67,7 +78,7 @@ class Record:
             (self.folder / name).write_text(text, encoding="utf-8")
 
 
-def _histogram(samples: Samples, path: Path) -> None:
+def _histogram(samples: Raw, path: Path) -> None:
     """Write answered latencies as a histogram in base64, format V2, which the tools of HdrHistogram read."""
     with contextlib.suppress(MissingPackage):
         path.with_suffix(".hdr").write_text(encoded(samples.latency_ns) + "\n", encoding="ascii")

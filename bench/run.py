@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import signal
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,12 +16,13 @@ from typing import Any
 
 from rich.console import Console
 
-from batchproof.bench.calibration import Calibrate, calibrated
 from batchproof.bench.figures.host import figures as host_figures
 from batchproof.bench.fit import departures
+from batchproof.bench.kinds import kind_of
 from batchproof.bench.measurement import Bench, NotSpreadable, Price
-from batchproof.bench.pictures import cannot_draw, left_by
-from batchproof.bench.plan import MEASUREMENTS, Measurement, by_name
+from batchproof.bench.options import Options, Usage
+from batchproof.bench.pictures import left_by
+from batchproof.bench.plan import Measurement
 from batchproof.bench.record import Record
 from batchproof.bench.result import Result
 from batchproof.bench.tables.table import Table
@@ -30,12 +30,10 @@ from batchproof.bench.under_load import PAGE, Look, UnderLoad
 from batchproof.bench.view import View
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.announce import heard_by
-from batchproof.host.awake import kept_awake
 from batchproof.host.fingerprint import fingerprint
 from batchproof.host.yardstick import yardstick
-from batchproof.load.spread.ask import Wanted
 from batchproof.load.spread.crew import Crew
-from batchproof.load.workload import WORKS, Skipped, Unmeasured, Work
+from batchproof.load.workload import Skipped, Unmeasured, Work
 from batchproof.reports import ReportError
 from batchproof.reports.figures import Figure
 from batchproof.reports.formats.jsonl import ReportFolderError
@@ -46,71 +44,13 @@ from batchproof.targets.lifecycle import close
 from batchproof.targets.protocol import Misuse, Target, TargetError, TargetGone, TargetInfo
 from batchproof.targets.verbs import FullTarget
 
-ALL = "all"
+__all__ = ["Judges", "Options", "Usage", "run"]
+
 Judges = Callable[[TargetInfo], Look]
 
 
 class CannotKeep(Exception):
     """The results cannot be written, or read back; the message says what to do."""
-
-
-class Usage(Exception):
-    """The options make no sense; the message says what would."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """The options of the command line. slo_p99_ms and price_per_hour are 0 if they are not given.
-
-    plots: a folder for the charts as PNG and SVG files; None: they are only in report.html.
-    """
-
-    target: str = "reference"
-    quick: bool = False
-    work: str = "accelerator"
-    only: str = ""
-    slo_p99_ms: float = 0.0
-    price_per_hour: float = 0.0
-    currency: str = "EUR"
-    report: Path | None = None
-    seed: int = 1729
-    crew: Wanted = field(default_factory=Wanted)
-    plots: Path | None = None
-
-    def works(self) -> tuple[Work, ...]:
-        """Return the models; Usage names what there is."""
-        names = list(WORKS) if self.work == ALL else _names(self.work)
-        if unknown := [name for name in names if name not in WORKS]:
-            raise Usage(f"--work {', '.join(unknown)}: choose from {', '.join(WORKS)} and {ALL}")
-        works = tuple(WORKS[name] for name in names)
-        torch = [work.name for work in works if work.model]
-        if torch and find_spec("torch") is None:
-            raise Usage(f"--work {', '.join(torch)} needs the module 'torch': pip install 'batchproof[reference]'")
-        return works
-
-    def chosen(self) -> tuple[Measurement, ...]:
-        """Return the measurements, in the table's order; Usage names what there is."""
-        if not self.only:
-            return MEASUREMENTS
-        names = _names(self.only)
-        if unknown := [name for name in names if name not in by_name()]:
-            raise Usage(f"--only {', '.join(unknown)}: choose from {', '.join(by_name())}")
-        return tuple(one for one in MEASUREMENTS if one.name in names)
-
-    def command(self) -> str:
-        """Return the command that runs this bench again."""
-        given: dict[str, Any] = {
-            "--work": self.work if self.work != "accelerator" else "",
-            "--only": self.only,
-            "--slo-p99-ms": self.slo_p99_ms and f"{self.slo_p99_ms:g}",
-            "--price-per-hour": self.price_per_hour and f"{self.price_per_hour:g}",
-            "--currency": self.currency if self.price_per_hour else "",
-            "--seed": self.seed,
-            **self.crew.words(),
-        }
-        words = [word for name, value in given.items() if value for word in (name, str(value))]
-        flags = [*["--quick"] * self.quick, *["--awake"] * kept_awake()]
-        return shlex.join(["batchproof", "bench", "--target", self.target, *flags, *words])
 
 
 def run(
@@ -130,19 +70,18 @@ def run(
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C: close the target, keep the record
     try:
-        works, chosen = options.works(), only or options.chosen()
-        if options.slo_p99_ms < 0 or options.price_per_hour < 0:
-            raise Usage("--slo-p99-ms and --price-per-hour must not be negative")
-        options.crew.check()
-        if why := cannot_draw(options.plots):
-            raise Usage(why)
+        options.check()
     except (Usage, Misuse) as wrong:
         return refuse(line(wrong))
     try:
         with _target(options, console) as target, options.crew.crew(console.print) as crew:
+            kind = kind_of(target)
+            works, chosen = options.works(kind), only or options.chosen(kind)
+            if why := options.suits(kind):
+                raise Usage(why)
             folder = options.report or Path("reports/out") / f"bench-{_folder(options.target, target)}"
             return _Session(options, Record(folder), target, works, chosen, console, command, judges, crew).run()
-    except Misuse as error:
+    except (Usage, Misuse) as error:
         return refuse(line(error))
     except (TargetError, ReportFolderError, CannotKeep) as error:
         return refuse(line(error), ExitStatus.UNAVAILABLE)
@@ -178,8 +117,10 @@ class _Session:
             said=self.view.say,
             under_load=UnderLoad(judges(target.info)) if judges else None,
             crew=crew,
+            texts=options.texts.asked(),
         )
-        self.calibrate: Calibrate = cache(partial(calibrated, self.bench))  # each work once, when it is first asked for
+        self.kind = kind_of(target)
+        self.calibrate: Callable[[Work], Any] = cache(partial(self.kind.calibrated, self.bench))  # each work once
         self.words: list[str] = []
         self.verb = (command or options.command()).split()[1]
         record.writer.header(
@@ -280,8 +221,7 @@ class _Session:
             self.view.print(f"{line(reason.partition(';')[0])}; not measured: {', '.join(left)}")
         load = self.bench.under_load
         if load is not None and load.requests and FAIL not in self.words:
-            told = "each result is its own request's, and each decision that can be seen is explained"
-            self.view.print(f"{load.requests} requests judged: {told}")
+            self.view.print(f"{load.requests} requests judged: {self.kind.right}")
         for told in written:
             self.view.print(told)
         return status
@@ -293,7 +233,7 @@ def _told_first(bench: Bench, lacking: Mapping[str, str]) -> Iterator[str]:
     if lacking:
         why = "; ".join(dict.fromkeys(lacking.values()))
         yield f"left out: {', '.join(lacking)}, because {why}"
-    if different := departures(info.claims):
+    if info.discipline == "dynamic" and (different := departures(info.claims)):
         yield f"fitted to what {info.name} claims: {'; '.join(different)}"
     models = [work.name for work in bench.works if work.model]
     if models and not bench.target.serves_torch:
@@ -348,13 +288,6 @@ def _told(error: Exception) -> str:
         return str(error)
     where = traceback.extract_tb(error.__traceback__)[-1]
     return f"the rig broke: {type(error).__name__}: {error} ({where.name}, line {where.lineno})"
-
-
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise Usage("the list is empty: name at least one")
-    return list(dict.fromkeys(names))
 
 
 def _folder(word: str, target: Target) -> str:

@@ -16,6 +16,9 @@ from batchproof.exit_status import help_text
 app.add_typer(lab, name="lab")
 
 
+LENGTHS = "fixed:tokens=64, or lognormal:mean=64,sigma=0.6,most=192"
+
+
 class AbFormat(str, Enum):
     """The same words as `bench.ab.options.FORMS`, which would be slow to import here."""
 
@@ -28,7 +31,9 @@ class AbFormat(str, Enum):
 def bench(
     target: Target = "reference",
     quick: Annotated[bool, typer.Option("--quick", help="Short runs: under 2 minutes for one model.")] = False,
-    work: Annotated[str, typer.Option(help="The model under load: accelerator, mlp, text, image, or all.")] = "accelerator",
+    work: Annotated[
+        str, typer.Option(help="The model under load: accelerator, mlp, text, image or all; in an engine accelerator, bare.")
+    ] = "accelerator",
     only: Annotated[str, typer.Option(help="Only these measurements, separated by commas: static, naive, ...")] = "",
     slo_p99_ms: Annotated[float, typer.Option(min=0, help="The p99 objective, for measurements that need one.")] = 0.0,
     price_per_hour: Annotated[float, typer.Option(min=0, help="What an hour of the target's machine costs.")] = 0.0,
@@ -38,15 +43,23 @@ def bench(
     image: Image = "",
     workers: Workers = 0,
     workers_from: WorkersFrom = "",
+    prompts: Annotated[str, typer.Option(help=f"Tokens of an engine's prompts: {LENGTHS}.")] = "",
+    texts: Annotated[str, typer.Option(help="Tokens of an engine's texts, likewise.")] = "",
+    arrivals: Annotated[str, typer.Option(help="How an engine's requests arrive: poisson or constant.")] = "",
+    trace: Annotated[Path | None, typer.Option(help="An engine's requests, in the columns of the Azure LLM traces.")] = None,
+    ttft_slo_ms: Annotated[float, typer.Option(min=0, help="An engine's objective: the first token within this.")] = 0.0,
+    itl_slo_ms: Annotated[float, typer.Option(min=0, help="An engine's objective: no gap in a text above this.")] = 0.0,
     _awake: Awake = False,
     seed: Seed = 1729,
 ) -> None:
     """Measure how fast a batcher is, and compare it with the thresholds of the measurements."""
-    from batchproof.commands.bench import Options, Wanted
+    from batchproof.commands.bench import Options, TextOptions, Wanted
     from batchproof.commands.bench import bench as measure
 
     asked = (quick, work, only, slo_p99_ms, price_per_hour, currency, report, seed)
-    end(measure(Options(with_image(target, image), *asked, crew=Wanted(workers, workers_from), plots=plots)))
+    of_texts = TextOptions(prompts, texts, arrivals, trace, ttft_slo_ms, itl_slo_ms)
+    crew = Wanted(workers, workers_from)
+    end(measure(Options(with_image(target, image), *asked, crew=crew, plots=plots, texts=of_texts)))
 
 
 @app.command("load-worker", epilog=help_text("load-worker"))

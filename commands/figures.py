@@ -19,7 +19,7 @@ HEAD = """\
 `batchproof figures` prints this page.
 A figure is a number that Batchproof has measured, with an id that stays: comparison, history and pages work on figures.
 
-- In the brackets of an id are the conditions that tell its siblings apart: `open.p99_ns[work=accelerator,load=0.6,size=16,delay=2ms]`. `work` is the model under load, `load` a share of the capacity, `size` the max_batch_size, `rows` the rows of a batch, and `delay` the queue delay.
+- In the brackets of an id are the conditions that tell its siblings apart: `open.p99_ns[work=accelerator,load=0.6,size=16,delay=2ms]`. `work` is the model under load, `load` a share of the capacity, `size` the max_batch_size, `rows` the rows of a batch, and `delay` the queue delay. Of an engine, `load` is a share of its saturation, and `client` one of two.
 - `low` and `high` bound the true value, each with 99 % confidence; `null` means that there is no bound. They describe one run. How much a figure varies from run to run, no single run can show: see [tracking.md](tracking.md#one-run-knows-little).
 - `n` is the number of independent observations. `valid: false` says that it is not a result: the run was INVALID, or the batcher gave wrong answers meanwhile. Such a figure is never compared.
 - A ratio has the unit `1`.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,8 +74,10 @@ def median_of(values: Sequence[float]) -> Interval:
     return intervals.median(values)
 
 
-def latencies(prefix: str, latency_ns: Ints, *, valid: bool, **conditions: Any) -> Iterator[Figure]:
-    """Yield the figures `prefix.mean_ns`, `.p50_ns` and `.p99_ns` of latencies in the order of their schedule.
+def latencies(
+    prefix: str, latency_ns: Ints, *, valid: bool, percents: Mapping[str, int] = PERCENTS, **conditions: Any
+) -> Iterator[Figure]:
+    """Yield the figures `prefix.mean_ns`, and `.p50_ns` and the like, of latencies in the order of their schedule.
 
     A percentile that rests on too few requests, or that falls on one without an answer, gives none; nor does a mean over
     requests of which one has no answer. n counts what the autocorrelation leaves.
@@ -86,7 +88,7 @@ def latencies(prefix: str, latency_ns: Ints, *, valid: bool, **conditions: Any) 
         low, high = _mean_bounds(latency_ns, count / tau)
         mean = float(latency_ns.mean())
         yield figure(f"{prefix}.mean_ns", mean, low=low, high=high, n=count / tau, valid=valid, **conditions)
-    for name, percent in PERCENTS.items():
+    for name, percent in percents.items():
         if count < fewest(percent) or (found := percentile(latency_ns, percent)) >= NEVER:
             continue
         tau = integrated_time(latency_ns > found)

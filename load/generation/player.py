@@ -57,21 +57,20 @@ class Player:
         self._due, self._sent, self._ready, self._done = (array("q", [NEVER]) * count for _ in range(4))
         self._outcome = bytearray([OPEN]) * count
         self._piece_ns, self._piece_of, self._piece_tokens = array("q"), array("q"), array("q")
-        self._open = self._asked = self._idle = self._news_ns = 0
+        self._open = self._asked = self._idle = self._news_ns = self._free_ns = 0
         self._start_ns = clock.now_ns()
 
     def play(self, demand: Demand) -> TextSamples:
         """Send each request when it is due, until all have ended; return what was measured."""
         self._due = array("q", demand.schedule.due_ns.tolist())
-        ready_ns, hope = 0, True
+        hope = True
         self._start_ns = self._clock.now_ns()
         while hope and (self._open or self._asked < demand.count):
             if not self._open and (next_ns := self._due[self._asked]) > self._now():
                 self._clock.sleep_until_ns(self._start_ns + next_ns)
             while self._asked < demand.count and (next_ns := self._due[self._asked]) <= self._now():
-                self._send(max(next_ns, ready_ns) if self._stepped else next_ns)
+                self._send(next_ns)
             hope = self._step()
-            ready_ns = self._now()
         return self._samples(demand, demand.count)
 
     def keep_busy(self, demand: Demand, clients: int, seconds: float) -> TextSamples:
@@ -83,8 +82,8 @@ class Player:
         self._start_ns = self._clock.now_ns()
         while hope:
             while self._open < clients and self._asked < demand.count and self._now() < end_ns:
-                self._due[self._asked] = self._now()
-                self._send(self._due[self._asked])
+                self._due[self._asked] = now_ns = self._now()
+                self._send(now_ns)
             if not self._open:
                 break
             hope = self._step()
@@ -93,18 +92,19 @@ class Player:
     def _now(self) -> int:
         return self._clock.now_ns() - self._start_ns
 
-    def _send(self, ready_ns: int) -> None:
+    def _send(self, due_ns: int) -> None:
         number = self._asked
         self._asked += 1
         self._open += 1
-        self._ready[number] = ready_ns
+        self._ready[number] = max(due_ns, self._free_ns) if self._stepped else due_ns
         self._sent[number] = self._news_ns = self._now()
         self._engine.submit(self._requests[number])
+        self._free_ns = self._now()
 
     def _step(self) -> bool:
         """Run an iteration; return whether there is still hope that what is under way ends."""
         outputs, _ = self._engine.step()
-        now_ns = self._now()
+        self._free_ns = now_ns = self._now()
         lines = self._engine.log()
         self.lines += lines
         for output in outputs:

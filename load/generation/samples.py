@@ -30,7 +30,7 @@ class TextSamples:
     """One row for each request, in the order of the schedule; times in ns from the start of the run.
 
     whole: due, sent and done, as for any other request. ready_ns: the first moment from its due time on at which the engine
-    could be given a request, because it was not in the middle of an iteration: int64 [n].
+    could be given this request, because it was not in an iteration and had taken those before it: int64 [n].
     piece_ns: when each piece of a text came, ascending; piece_of: whose it is; piece_tokens: how many tokens; all int64 [m].
     """
 

@@ -26,6 +26,7 @@ from batchproof.reports.figure_names import declared
 from batchproof.stats import gates
 
 WORK = WORKS["accelerator"]
+OF_ENGINES = ("saturation.", "ttft.", "itl.", "e2e.", "goodput.", "simulated.", "prefill.", "surge.", "clients.")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,7 @@ def test_every_measurement_yields_figures(found):
 
 def test_every_declared_name_is_emitted(found):
     """A name that nothing emits would promise something; what needs CUDA, an objective or rules has tests of its own."""
-    elsewhere = ("ab.", "gpu.", "tune.", "perf.", "host.")
+    elsewhere = ("ab.", "gpu.", "tune.", "perf.", "host.", *OF_ENGINES)
 
     assert {one.name for one in found.figures} == {name for name in declared() if not name.startswith(elsewhere)}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from batchproof.bench import options as bench_options
 from batchproof.bench import run as command
+from batchproof.bench.kinds import KINDS
 from batchproof.bench.measurements import cost
 from batchproof.bench.plan import Measurement
 from batchproof.bench.result import Result
@@ -51,7 +54,7 @@ def test_misuse_is_refused_in_one_line(
 
 def test_a_missing_torch_is_refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     """The message says how to install it, before any target is started."""
-    monkeypatch.setattr(command, "find_spec", lambda _: None)
+    monkeypatch.setattr(bench_options, "find_spec", lambda _: None)
 
     assert run(Options("nonsense", work="all")) == 2
     assert "pip install 'batchproof[reference]'" in capfd.readouterr().err
@@ -88,7 +91,7 @@ def test_a_bench_that_is_lost_is_not_green(
     }[where]
     monkeypatch.setattr(owner, name, full)
     fine = Measurement("m", "why?", 1, 1, lambda *_: Result(valid=True, headline="fine"), lambda _found: ())
-    monkeypatch.setattr(command, "MEASUREMENTS", (fine,))
+    monkeypatch.setitem(KINDS, "dynamic", replace(KINDS["dynamic"], measurements=(fine,)))
 
     assert run(Options("virtual", quick=True, report=tmp_path), Console(file=io.StringIO())) == 4
     assert f"{tmp_path} cannot be written: No space left on device; make room there" in capfd.readouterr().err
@@ -117,7 +120,7 @@ def test_a_layout_that_breaks_is_an_error(tmp_path: Path, monkeypatch: pytest.Mo
 
     fine = Result(valid=True, headline="fine", found=Table("T", ("x",), ()))
     one = Measurement("m", "why?", 1, 1, lambda *_: fine, broken)
-    monkeypatch.setattr(command, "MEASUREMENTS", (one,))
+    monkeypatch.setitem(KINDS, "dynamic", replace(KINDS["dynamic"], measurements=(one,)))
 
     assert run(Options("virtual", quick=True, report=tmp_path), Console(file=io.StringIO())) == 1
     (line,) = report.read(tmp_path).measurements

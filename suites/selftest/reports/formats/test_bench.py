@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from batchproof.bench import run as command
+from batchproof.bench.kinds import KINDS
 from batchproof.bench.plan import Measurement
 from batchproof.bench.record import Record
 from batchproof.bench.result import Result
@@ -56,7 +56,7 @@ def one_run(
     plan = tuple(
         Measurement(f"m{number}", "why?", 1, 1, body, lambda _found: (TABLE,)) for number, body in enumerate(bodies)
     )
-    monkeypatch.setattr(command, "MEASUREMENTS", plan)
+    monkeypatch.setitem(KINDS, "dynamic", replace(KINDS["dynamic"], measurements=plan))
     status = run(Options("virtual", quick=True, report=tmp_path), Console(file=io.StringIO()))
     return status, read_bench(tmp_path)
 
