@@ -18,7 +18,7 @@ from rich.console import Console
 
 from batchproof.bench.figures.host import figures as host_figures
 from batchproof.bench.fit import departures
-from batchproof.bench.kinds import kind_of
+from batchproof.bench.kinds import Kind, kind_of
 from batchproof.bench.measurement import Bench, NotSpreadable, Price
 from batchproof.bench.options import Options, Usage
 from batchproof.bench.pictures import left_by
@@ -57,14 +57,14 @@ def run(
     options: Options,
     console: Console | None = None,
     *,
-    only: tuple[Measurement, ...] = (),
+    only: Callable[[Kind], Measurement] | None = None,
     command: str = "",
     judges: Judges | None = None,
 ) -> ExitStatus:
     """Measure, with a live view; return the exit status. However it ends, the target is closed.
 
-    only: make these, whatever the options say; command: runs them again. judges: given the target's description, returns
-    what judges the load that a model gets; None: nobody does.
+    only: returns the one measurement for this kind of target, whatever the options say, or raises Usage; command: runs it
+    again. judges: given the target's description, returns what judges the load that a model gets; None: nobody does.
     """
     console = console or Console(highlight=False, soft_wrap=True)
     if threading.current_thread() is threading.main_thread():
@@ -76,7 +76,7 @@ def run(
     try:
         with _target(options, console) as target, options.crew.crew(console.print) as crew:
             kind = kind_of(target)
-            works, chosen = options.works(kind), only or options.chosen(kind)
+            works, chosen = options.works(kind), (only(kind),) if only else options.chosen(kind)
             if why := options.suits(kind):
                 raise Usage(why)
             folder = options.report or Path("reports/out") / f"bench-{_folder(options.target, target)}"

@@ -89,18 +89,28 @@ def tune(
     instances: Annotated[int, typer.Option(help="Instances of the model.")] = 1,
     seconds: Annotated[float, typer.Option(help="The longest verification of one rate.", show_default="60, quick 15")] = 0.0,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer candidates.")] = False,
-    out: Annotated[Path, typer.Option(help="Where to write the configuration.")] = Path("config.pbtxt"),
+    out: Annotated[Path, typer.Option(help="Where to write it; an engine's: engine.json.")] = Path("config.pbtxt"),
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/tune-TARGET].")] = None,
     image: Image = "",
+    prompts: Annotated[str, typer.Option(help=f"Tokens of an engine's prompts: {LENGTHS}.")] = "",
+    texts: Annotated[str, typer.Option(help="Tokens of an engine's texts, likewise.")] = "",
+    arrivals: Annotated[str, typer.Option(help="How an engine's requests arrive: poisson or constant.")] = "",
+    trace: Annotated[Path | None, typer.Option(help="An engine's requests, in the columns of the Azure LLM traces.")] = None,
+    ttft_slo_ms: Annotated[float, typer.Option(min=0, help="An engine's objective: the first token within this.")] = 0.0,
+    itl_slo_ms: Annotated[float, typer.Option(min=0, help="An engine's objective: no gap in a text above this.")] = 0.0,
+    max_seqs: Annotated[str, typer.Option(help="Sequence limits of an engine to try [default: 4,8,16,32].")] = "",
+    token_budgets: Annotated[str, typer.Option(help="Token budgets of an engine to try [default: 64,128,256,512].")] = "",
     _awake: Awake = False,
     seed: Seed = 1729,
 ) -> None:
     """Find the configuration that serves the most requests while the p99 stays under the objective minus the budget."""
-    from batchproof.commands.tune import TuneOptions
+    from batchproof.commands.tune import EngineTuneOptions, TextOptions, TuneOptions
     from batchproof.commands.tune import tune as search
 
     asked = (slo_p99_ms, budget_ms, traffic, rate, work, max_batch, max_delay_ms, instances, seconds, quick)
-    end(search(TuneOptions(with_image(target, image), *asked, out, report, seed)))
+    of_texts = TextOptions(prompts, texts, arrivals, trace, ttft_slo_ms, itl_slo_ms)
+    engine = EngineTuneOptions(of_texts, max_seqs, token_budgets)
+    end(search(TuneOptions(with_image(target, image), *asked, out, report, seed, engine)))
 
 
 @app.command(cls=NamesTargets, epilog=help_text("ab"))

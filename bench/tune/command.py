@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,18 @@ from rich.table import Table
 from rich.text import Text
 
 from batchproof.bench.calibration import Calibrate
+from batchproof.bench.engines.tuning.command import ENGINE_OPTIONS, EngineTuneOptions, engine_measurement, written
+from batchproof.bench.engines.tuning.tables import tables as engine_tables
+from batchproof.bench.engines.tuning.tuning import Aims, EngineTuning
 from batchproof.bench.figures.tune import figures
 from batchproof.bench.fit import BATCHES
+from batchproof.bench.kinds import KINDS, Kind
 from batchproof.bench.measurement import Bench
+from batchproof.bench.options import ENGINES, Options, Usage
 from batchproof.bench.plan import Measurement
 from batchproof.bench.result import Result
-from batchproof.bench.run import Judges, Options, Usage, run
+from batchproof.bench.run import Judges, run
+from batchproof.bench.tables.table import Table as Shown
 from batchproof.bench.tune.search import Goal, Traffic
 from batchproof.bench.tune.tables import tables
 from batchproof.bench.tune.tune import Tuning
@@ -28,6 +35,7 @@ from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.awake import kept_awake
 from batchproof.load.schedule import ScheduleError
 from batchproof.load.workload import MS, WORKS
+from batchproof.targets.protocol import Misuse
 
 TRIED_S = 0.1  # how much of a pattern is made to see whether it can be played
 
@@ -50,6 +58,17 @@ class TuneOptions:
     out: Path = Path("config.pbtxt")
     report: Path | None = None
     seed: int = 1729
+    engine: EngineTuneOptions = field(default_factory=EngineTuneOptions)
+
+    def suits(self, kind: Kind) -> str:
+        """Return why an option makes no sense for this kind of target; empty if all do."""
+        if kind is not KINDS["continuous"]:
+            given = list(self.engine.words())
+            return f"{', '.join(given)}: only engines with continuous batching are tuned for texts" if given else ""
+        plain = TuneOptions()
+        named = ("slo_p99_ms", "budget_ms", "traffic", "rate", "max_batch", "max_delay_ms", "instances")
+        given = ["--" + name.replace("_", "-") for name in named if getattr(self, name) != getattr(plain, name)]
+        return f"{', '.join(given)}: that is not for {kind.what}: {ENGINE_OPTIONS} are" if given else ""
 
     def objective(self) -> Objective:
         """Return the work, the traffic and the goal to tune for; Usage says what is wrong with the options."""
@@ -57,8 +76,8 @@ class TuneOptions:
         if budget_ns <= 0:
             why = f"--budget-ms {self.budget_ms:g} leaves nothing of --slo-p99-ms {self.slo_p99_ms:g} for the batcher"
             raise Usage(why)
-        if self.work not in WORKS:
-            raise Usage(f"--work {self.work}: choose from {', '.join(WORKS)}")
+        if self.work not in {**WORKS, **KINDS["continuous"].works}:
+            raise Usage(f"--work {self.work}: choose from {', '.join(WORKS)}; for an engine, {ENGINES}")
         if self.rate < 0 or self.seconds < 0 or self.budget_ms < 0 or self.instances < 1:
             raise Usage("--rate, --seconds and --budget-ms must not be negative, and --instances must be at least 1")
         traffic = Traffic(self.traffic)
@@ -73,7 +92,8 @@ class TuneOptions:
         if self.max_delay_ms:
             delays = _numbers("--max-delay-ms", self.max_delay_ms, 0)
             more["delays_ns"] = tuple(round(delay * 1000) * 1000 for delay in delays)
-        return Objective(Goal(budget_ns), traffic, WORKS[self.work], rate, instances=self.instances, **more)
+        work = WORKS.get(self.work, WORKS["accelerator"])  # an engine's own work is refused once the target is known
+        return Objective(Goal(budget_ns), traffic, work, rate, instances=self.instances, **more)
 
     def command(self) -> str:
         """Return the command that runs this again."""
@@ -89,24 +109,25 @@ class TuneOptions:
             "--seconds": self.seconds and f"{self.seconds:g}",
             "--seed": self.seed,
         }
+        if asked := self.engine.words():
+            given = {name: given[name] for name in ("--work", "--seconds", "--seed")} | asked
         words = [word for name, value in given.items() if value for word in (name, str(value))]
         flags = [*["--quick"] * self.quick, *["--awake"] * kept_awake()]
         return shlex.join(["batchproof", "tune", "--target", self.target, *flags, *words])
 
 
 def run_tune(options: TuneOptions, console: Console | None = None, *, judges: Judges | None = None) -> ExitStatus:
-    """Tune, and print the answer. FINE: config.pbtxt was written. FAILED: no configuration keeps the objective.
+    """Tune, and print the answer. FINE: the configuration was written. FAILED: none keeps the objective.
 
     judges: as in `run`.
     """
     console = console or Console(highlight=False, soft_wrap=True)
     try:
-        objective = options.objective()
-        if options.out.is_dir() or not options.out.absolute().parent.is_dir():
-            raise Usage(f"--out {options.out}: name a file in a folder that exists")
-    except Usage as wrong:
+        objective, aims = _checked(options)
+    except (Usage, Misuse) as wrong:
         return refuse(wrong)
     found: list[Tuning] = []
+    of_engine: list[EngineTuning] = []
 
     def measure(bench: Bench, calibrate: Calibrate) -> Result:
         result = measure_tuning(bench, calibrate, objective)
@@ -114,30 +135,49 @@ def run_tune(options: TuneOptions, console: Console | None = None, *, judges: Ju
             found.append(result.found)
         return result
 
+    def only(kind: Kind) -> Measurement:
+        if why := options.suits(kind):
+            raise Usage(why)
+        return engine_measurement(aims, of_engine.append) if kind is KINDS["continuous"] else one
+
     budget = f"{objective.goal.budget_ns / 1e6:g} ms"
     question = f"which configuration serves most with {objective.goal.percent:g} % within {budget}"
     one = Measurement("tune", question, 60, 180, measure, tables, needs=BATCHES, figures=figures)
     report = options.report or Path("reports/out") / f"tune-{''.join(c if c.isalnum() else '-' for c in options.target)}"
-    plain = Options(options.target, options.quick, options.work, report=report, seed=options.seed)
-    status = run(plain, console, only=(one,), command=options.command(), judges=judges)
+    texts = options.engine.texts
+    plain = Options(options.target, options.quick, options.work, report=report, seed=options.seed, texts=texts)
+    status = run(plain, console, only=only, command=options.command(), judges=judges)
+    fine = status == ExitStatus.FINE
+    for engine in of_engine:
+        tell(engine_tables(engine), engine.says, console)
+        if fine and engine.chosen:
+            console.print(Text(f"written: {written(engine, options.out)}"))
     for tuning in found:
-        tell(tuning, console)
-        if status == ExitStatus.FINE and tuning.pbtxt:
+        tell(tables(tuning), tuning.says, console)
+        if fine and tuning.pbtxt:
             options.out.write_text(tuning.pbtxt, encoding="utf-8")
             console.print(Text(f"written: {options.out}"))
     return status
 
 
-def tell(found: Tuning, console: Console) -> None:
+def _checked(options: TuneOptions) -> tuple[Objective, Aims]:
+    """Return what to tune for, of a batcher and of an engine; Usage and Misuse say what is wrong with the options."""
+    objective, aims = options.objective(), options.engine.aims(quick=options.quick, seconds=options.seconds)
+    if options.out.is_dir() or not options.out.absolute().parent.is_dir():
+        raise Usage(f"--out {options.out}: name a file in a folder that exists")
+    return objective, aims
+
+
+def tell(shown: Iterable[Shown], says: Iterable[str], console: Console) -> None:
     """Print the tables, then the reasons."""
-    for one in tables(found):
+    for one in shown:
         table = Table(title=one.title, title_justify="left", box=SIMPLE, pad_edge=False)
         for head in one.heads:
             table.add_column(head, no_wrap=True)
         for row in one.rows:
             table.add_row(*("-" if value is None else str(value) for value in row))
         console.print(table)
-    for line in found.says:
+    for line in says:
         console.print(Text(line))
 
 

@@ -1,0 +1,1 @@
+"""`batchproof tune` for engines, under test."""
