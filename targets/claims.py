@@ -232,9 +232,11 @@ _TABLE = (
     Claim(
         "text",
         "The language model in the engine is the witness, whose text tells the whole context (`witness`), or the same thing "
-        "as a transformer, for engines that take only graphs (`graph`).",
+        "as a transformer, for engines that take only graphs (`graph`). Or nobody knows it (`unknown`): then texts are only "
+        "compared with each other.",
         "a language model whose text is known",
-        ("witness", "graph"),
+        ("witness", "graph", "unknown"),
+        noun_of_value="a language model that nobody knows",
     ),
     Claim(
         "joins_within",

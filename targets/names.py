@@ -46,7 +46,10 @@ BUILT_IN = {
 EXTRAS = {  # the extra that brings a module
     "torch": "reference", "pytriton": "triton", "litserve": "litserve", "async_batcher": "peers", "batched": "peers",
 }  # fmt: skip
-FORMS = ("grpc://host:port", "http://host:port", "mutant:NAME", "stdio:COMMAND", "module:attribute")  # besides a name
+FORMS = (  # besides a name
+    "grpc://host:port", "http://host:port", "openai:http://host:port", "mutant:NAME", "stdio:COMMAND", "module:attribute",
+)  # fmt: skip
+OPENAI = "batchproof.targets.engines.openai:OpenAITarget"
 STDIO = "batchproof.targets.stdio:stdio"
 SCHEMES = {
     "grpc": "batchproof.targets.triton.target:running_triton",
@@ -57,15 +60,18 @@ SCHEMES = {
 def resolve(spec: str) -> FullTarget:
     """Return the target that `spec` names; TargetError says what to do if it cannot be reached or started.
 
-    spec: a built-in name, `grpc://host:port` or `http://host:port` of a running Triton, `mutant:NAME`, `stdio:COMMAND ...`
-    (a program that speaks JSON lines), `module:attribute` of an adapter, or a name in the entry point group
-    `batchproof.targets`. What follows a `?` are options for the adapter: `litserve?python=/path/to/python` calls it with
-    `python="/path/to/python"`.
+    spec: a built-in name, `grpc://host:port` or `http://host:port` of a running Triton, `openai:http://host:port` of a
+    server of the OpenAI API, `mutant:NAME`, `stdio:COMMAND ...` (a program that speaks JSON lines), `module:attribute` of an
+    adapter, or a name in the entry point group `batchproof.targets`. What follows a `?` are options for the adapter:
+    `litserve?python=/path/to/python` calls it with `python="/path/to/python"`.
     """
     check_timeouts()
     if spec.startswith("stdio:"):
         with within("DEPLOY_S", f"--target {spec}"):
             return _made(_load(STDIO, spec), spec)
+    if spec.startswith("openai:"):
+        with within("DEPLOY_S", f"--target {spec.partition('@')[0]}"):
+            return _made(_load(OPENAI, spec), spec)
     word, _, query = spec.partition("?")
     if word in READS_ITSELF:
         return _made(_load(BUILT_IN[word], spec), spec)

@@ -20,7 +20,23 @@ class Language(Protocol):
         """Return the next tokens after a prompt."""
 
 
-LANGUAGES: dict[str, Language] = {"witness": language, "graph": graph_language}
+class TextUnknown(Exception):
+    """Nobody can say what the language model says."""
+
+
+class Unknown:
+    """The language model of somebody else: its prompts are as good as any, and nobody can compute its text."""
+
+    VOCABULARY = language.VOCABULARY
+    prompt = staticmethod(language.prompt)
+
+    def continuation(self, prompt: Sequence[int], count: int) -> tuple[int, ...]:
+        """Raise TextUnknown."""
+        del prompt, count
+        raise TextUnknown("the language model is not known, so its text cannot be computed")
+
+
+LANGUAGES: dict[str, Language] = {"witness": language, "graph": graph_language, "unknown": Unknown()}
 
 
 def language_named(name: str) -> Language:
