@@ -17,7 +17,7 @@ from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 
-from batchproof.commands.env.pip import Failed, Hear, Progress, pip, run
+from batchproof.commands.env.pip import Failed, Hear, Progress, pip, run, surroundings
 from batchproof.targets.environments import MARKER, Environment, complete, python_in
 from batchproof.targets.protocol import Misuse, TargetError
 
@@ -77,7 +77,7 @@ def _fill(half: Path, wanted: Environment, python: str, version: str, hear: Hear
     progress = Progress(wanted.download_mb * MB, hear)
     try:
         hear(f"making an environment with Python {version}", 0, 0)
-        if status := run([python, "-I", "-m", "venv", str(half)], progress.line):
+        if status := run([python, "-I", "-m", "venv", str(half)], progress.line, surroundings(half)):
             said = " ".join(line.strip() for line in progress.lines if line.strip())
             raise Failed(f"{python} -m venv ended with status {status}: {said[:400]}")
         progress.lines.clear()
@@ -108,8 +108,14 @@ def _held(half: Path, wanted: Environment, version: str) -> list[str]:
 def _half_made(wanted: Environment, folder: Path) -> Iterator[Path]:
     """Have an empty folder, alone, in which an environment is made; it is removed if that does not succeed."""
     half = folder / f".{wanted.folder_name}.half"
-    lock = _locked(half, wanted, folder)
-    try:
+    with contextlib.ExitStack() as stack:
+        try:
+            half.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(alone(half))
+        except BlockingIOError:
+            raise TargetError(f"another process is making {wanted.folder_name} in {folder}: wait for it") from None
+        except OSError as error:
+            raise TargetError(f"{folder} cannot be written: {error.strerror}: name another one with --folder") from None
         try:
             _empty(half)  # what an earlier one has left that was killed
             _check_room(wanted, folder)
@@ -117,26 +123,19 @@ def _half_made(wanted: Environment, folder: Path) -> Iterator[Path]:
         finally:
             with _undisturbed():
                 shutil.rmtree(half, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep all others from a folder; BlockingIOError if somebody else does so, or did until now."""
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not folder.exists() or not os.path.samestat(folder.stat(), os.fstat(lock)):
+            raise BlockingIOError(f"{folder} has just been removed, or has got another name")
+        yield
     finally:
         os.close(lock)
-
-
-def _locked(half: Path, wanted: Environment, folder: Path) -> int:
-    """Have the folder, and return a descriptor that keeps all others from it while it is open."""
-    while True:
-        try:
-            half.mkdir(parents=True, exist_ok=True)
-            lock = os.open(half, os.O_RDONLY)
-        except OSError as error:
-            raise TargetError(f"{folder} cannot be written: {error.strerror}: name another one with --folder") from None
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if half.exists() and os.path.samestat(half.stat(), os.fstat(lock)):
-                return lock
-        except OSError:
-            os.close(lock)
-            raise TargetError(f"another process is making {wanted.folder_name} in {folder}: wait for it") from None
-        os.close(lock)  # whoever had it has given it another name, or removed it
 
 
 def _empty(folder: Path) -> None:

@@ -53,15 +53,19 @@ class Progress:
 
 def pip(place: Path, arguments: Sequence[str], progress: Progress) -> None:
     """Run pip of the environment in this folder; Failed if it fails, in its own words. Its own configuration applies."""
-    temporary = place / "tmp"
-    temporary.mkdir(exist_ok=True)
-    environment = {key: value for key, value in os.environ.items() if key not in OTHERS} | {"TMPDIR": str(temporary)}
-    environment["PIP_PROGRESS_BAR"] = "off"
     usual = ["--no-input", "--no-color", "--disable-pip-version-check"]
     command = [str(python_in(place)), "-I", "-m", "pip", *usual, *arguments]
-    status = run(command, progress.line, environment)
+    status = run(command, progress.line, surroundings(place))
     if status:
         raise Failed(why(progress.lines, status))
+
+
+def surroundings(place: Path) -> dict[str, str]:
+    """Return the environment variables of programs that fill this folder: what they leave unfinished lies in it, too."""
+    temporary = place / "tmp"
+    temporary.mkdir(exist_ok=True)
+    kept = {key: value for key, value in os.environ.items() if key not in OTHERS}
+    return {**kept, "TMPDIR": str(temporary), "PIP_PROGRESS_BAR": "off"}
 
 
 def run(command: Sequence[str], hear: Callable[[str], None], environment: dict[str, str] | None = None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
@@ -11,7 +12,7 @@ from urllib.parse import quote
 
 from rich.console import Console
 
-from batchproof.commands.env.make import MB, check_python, make
+from batchproof.commands.env.make import MB, alone, check_python, make
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.interruption import Interruption
 from batchproof.host.live_line import LiveLine
@@ -94,8 +95,11 @@ def print_remove(name: str, folder: Path | None) -> ExitStatus:
     for path in found:
         size = _size(path)
         try:
-            gone = path if path.name.startswith(".") else path.rename(path.with_name(f".{path.name}.removed"))
-            shutil.rmtree(gone)
+            with alone(path):
+                gone = path if path.name.startswith(".") else path.rename(path.with_name(f".{path.name}.removed"))
+                shutil.rmtree(gone)
+        except BlockingIOError:
+            return refuse(f"another process is making {path}: wait for it, or end it", ExitStatus.UNAVAILABLE)
         except OSError as error:
             return refuse(f"{path} cannot be removed: {error}", ExitStatus.UNAVAILABLE)
         print(f"{path}: removed, {size / MB:.0f} MB")
@@ -119,5 +123,6 @@ def _size(folder: Path) -> int:
     for at, _, names in os.walk(folder):
         for name in names:
             path = Path(at, name)
-            found += 0 if path.is_symlink() else path.stat().st_size
+            with contextlib.suppress(FileNotFoundError):  # another process may remove it
+                found += path.lstat().st_size
     return found

@@ -10,7 +10,6 @@ import pytest
 
 from batchproof.commands.env import make as making
 from batchproof.commands.env.make import check_python, make
-from batchproof.targets.environments import MARKER, complete
 from batchproof.targets.protocol import Misuse, TargetError
 
 
@@ -110,22 +109,18 @@ def test_two_do_not_make_the_same(tiny, tmp_path):
     assert half.exists()
 
 
-def test_a_folder_that_became_another_is_not_touched(index, tiny, tmp_path, monkeypatch):
+def test_a_folder_that_became_another_is_not_touched(tiny, tmp_path, monkeypatch):
     """Who opened the folder while another process was still at it may get the lock when that one has given it its name."""
     half, place = tmp_path / ".tiny-1.0.half", tmp_path / "tiny-1.0"
-    flock, times = fcntl.flock, []
+    flock = fcntl.flock
 
     def renamed_meanwhile(lock, how):
-        if not times:
-            half.rename(place)
-            (place / "bin").mkdir()
-            (place / "bin" / "python").write_text("")
-            (place / MARKER).write_text("{}")
-        times.append(how)
+        half.rename(place)
+        (place / "kept").write_text("")
         flock(lock, how)
 
     monkeypatch.setattr(making.fcntl, "flock", renamed_meanwhile)
-    found = made(tiny, tmp_path)
+    with pytest.raises(TargetError, match="another process is making"):
+        made(tiny, tmp_path)
 
-    assert (found.place, found.seconds, complete(place)) == (place, 0, True)
-    assert [path.name for path in tmp_path.iterdir() if path != index] == ["tiny-1.0"]
+    assert [path.name for path in tmp_path.rglob("*")] == ["tiny-1.0", "kept"]

@@ -1,5 +1,6 @@
 """`batchproof env` as people use it: what it prints, how it ends, and what it leaves when it is interrupted."""
 
+import fcntl
 import os
 import signal
 import socket
@@ -79,6 +80,22 @@ def test_mistakes_have_one_message(tmp_path, capfd, arguments, said):
 
     assert (status, out) == (2, "")
     assert one_message(error).startswith(f"batchproof: {said}")
+
+
+def test_what_is_being_made_is_not_removed(tmp_path, capfd):
+    """It belongs to another process."""
+    half = tmp_path / ".mosec-0.9.8.half"
+    half.mkdir()
+    lock = os.open(half, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+
+    status, _, error = invoke(capfd, "env", "remove", "mosec", "--folder", tmp_path)
+    os.close(lock)
+
+    assert (status, half.exists()) == (4, True)
+    assert one_message(error) == f"batchproof: another process is making {half}: wait for it, or end it"
+    assert invoke(capfd, "env", "remove", "mosec", "--folder", tmp_path)[0] == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_be_made_is_unavailable(tmp_path, capfd):
