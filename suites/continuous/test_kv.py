@@ -94,3 +94,15 @@ def test_newest_is_preempted(generating, judge):
         on.until_running(name)
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-KV-009")
+def test_cached_blocks_are_no_reserve(generating, judge):
+    """Requests that fit into the KV cache one after the other are served, whatever the prefix cache holds"""
+    on = generating(blocks=8, prefix_cache=True)
+    on.send("first", length=3 * on.block + 4, max_tokens=1)
+    on.until(lambda: on.ended("first"))
+    on.send("large", length=6 * on.block + 8)
+    on.send("alike", prompt=(*on.prompt_of("first"), *range(500, 500 + on.block)))
+
+    judge(on.generations())

@@ -58,6 +58,7 @@ def test_shared_prefixes(generating, judge):
     on.send("equal", prompt=(*front, last))
     on.send("differs", prompt=(*front, last ^ 1))
     on.send("longer", prompt=(*front, last, last))
+    on.send("other", prompt=(*range(500, 500 + block), *front[block:], last, last))
 
     judge(on.generations())
 
@@ -103,5 +104,16 @@ def test_beside_those_that_leave(generating, judge):
     on.abort("gone0")
     on.send("over", length=9 * on.block, max_tokens=2)
     on.send("after", length=2 * on.block, max_tokens=on.block)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-TEXT-010")
+def test_samples_of_one_token(generating, judge):
+    """Several continuations of a prompt of one token are whole and right, and others are served"""
+    on = generating()
+    on.send("several", length=1, samples=2, max_tokens=6)
+    on.until(on.ended)
+    on.send("after", max_tokens=6)
 
     judge(on.generations())
