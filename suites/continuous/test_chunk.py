@@ -51,11 +51,11 @@ def test_behind_a_long_prompt(generating, judge):
 @pytest.mark.rule("CB-CHUNK-005")
 def test_budget_is_used(generating, judge):
     """While prompts wait and there is room for another request, each iteration uses the whole token budget"""
-    on = generating(budget=1)
+    on = generating(seqs=8, budget=1)
     on.send("runs", max_tokens=2 * on.block)
     on.until_got("runs", 2)
-    on.send("r0", length=3 * on.block, max_tokens=4)
-    on.send("r1", length=2 * on.block + 3, max_tokens=4)
-    on.send("r2", length=on.block // 2, max_tokens=4)
+    on.send("r0", "r1", "r2", "r3", length=on.block // 4, max_tokens=on.block)
+    on.send("r4", length=3 * on.block, max_tokens=4)
+    on.send("r5", length=2 * on.block + 3, max_tokens=4)
 
     judge(on.generations())

@@ -6,7 +6,7 @@ import pytest
 @pytest.mark.rule("CB-KV-001")
 def test_own_blocks(generating, judge):
     """No KV block is in the tables of two requests at once, unless both have the same tokens up to its end"""
-    on = generating(blocks=24)
+    on = generating(blocks=16)
     for place, length in enumerate((1, 3, 2, 5, 1, 4, 2, 3)):
         on.send(f"r{place}", length=length * on.block - 2 * place, max_tokens=on.block // 2 + 5 * place)
 
@@ -104,5 +104,19 @@ def test_cached_blocks_are_no_reserve(generating, judge):
     on.until(lambda: on.ended("first"))
     on.send("large", length=6 * on.block + 8)
     on.send("alike", prompt=(*on.prompt_of("first"), *range(500, 500 + on.block)))
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-KV-010")
+def test_whole_beginning(generating, judge):
+    """A request takes no more tokens from the prefix cache than it begins with in common with one before it"""
+    on = generating(prefix_cache=True)
+    block = on.block
+    on.send("first", length=3 * block, shared=2 * block)
+    on.send("second", length=2 * block)
+    on.until(on.ended)
+    first, second = on.prompt_of("first"), on.prompt_of("second")
+    on.send("mixed", prompt=(*first[:block], *second[block:], *second[:block]))
 
     judge(on.generations())
