@@ -117,3 +117,17 @@ def test_samples_of_one_token(generating, judge):
     on.send("after", max_tokens=6)
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-TEXT-011")
+def test_taking_blocks(generating, judge):
+    """Requests that take each other's KV blocks get their own texts"""
+    on = generating(seqs=8, budget=16, blocks=6, length=6)
+    block = on.block
+    on.send("forks", length=2 * block - 2, max_tokens=7, samples=2)  # needs two blocks in its fourth iteration
+    on.send("ends", length=block // 3, max_tokens=5)  # then one block is free
+    on.send("loses", length=block + 8, max_tokens=12)  # loses its blocks to the first, and needs two
+    on.send("part", length=3 * block - 6, max_tokens=4)  # begins with the free block, and may lose it again
+    on.send("short", length=block // 2 + 4, max_tokens=12)  # for which it is enough
+
+    judge(on.generations())
