@@ -32,6 +32,11 @@ SEVERAL_CAUSES = {  # their wrong line breaks rules of which none explains the o
     "preferred-in-requests", "preferred-at-least", "priority-fair", "cancelled-keeps-place", "failure-is-unavailable",
     "expired-as-full", "shape-with-rows", "pause-forgets", "pause-ends", "window-runs-freely", "window-by-slot",
     "cancel-takes-neighbour", "swells",
+    # of the reference engine: the rules about it do not name each other in `after` yet as far as they could
+    "edge-early", "stop-ignored", "stop-late", "no-end-for-one-token", "rows-plus-one", "rows-less-one",
+    "rows-unlimited", "joins-empty-only", "joins-late", "joins-next-but-one", "place-kept", "row-left-out",
+    "decodes-wait", "admits-without-room", "abort-ignored", "abort-waiting-ignored", "abort-running-ignored",
+    "abort-keeps-blocks", "abort-says-length", "one-sample", "samples-alike", "sample-less",
 }
 BY_ONE = Mutant("size-by-one", "one row more", "core", "size:", "size + 1:", ("DB-SIZE-001",), "a batch of 5 rows")
 
