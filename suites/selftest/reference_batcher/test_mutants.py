@@ -37,6 +37,7 @@ SEVERAL_CAUSES = {  # their wrong line breaks rules of which none explains the o
     "rows-unlimited", "joins-empty-only", "joins-late", "joins-next-but-one", "place-kept", "row-left-out",
     "decodes-wait", "admits-without-room", "abort-ignored", "abort-waiting-ignored", "abort-running-ignored",
     "abort-keeps-blocks", "abort-says-length", "one-sample", "samples-alike", "sample-less",
+    "stream-in-tens", "prefix-while-running", "priority-unknown", "priority-newest", "shortest-first",
 }
 BY_ONE = Mutant("size-by-one", "one row more", "core", "size:", "size + 1:", ("DB-SIZE-001",), "a batch of 5 rows")
 
