@@ -56,7 +56,8 @@ def fate(seen: Generations, one: Asked) -> str:
     wrong = "" if one.text() == right else ", a wrong text"
     said = ", ".join(f"'{end.reason}'" for end in one.ends) or "no end"
     why = next((f": {short(end.text)}" for end in one.ends if end.text), "")
-    return f"{len(one.text())} tokens{wrong}, {said}{why}"
+    tokens = "1 token" if len(one.text()) == 1 else f"{len(one.text())} tokens"
+    return f"{tokens}{wrong}, {said}{why}"
 
 
 def order(seen: Generations, *names: str) -> list[str]:
@@ -104,6 +105,20 @@ def equals(open_engine: Open) -> str:
     run.send("c", "a", "b", priority=5, max_tokens=2)
     got = order(run.generations(), "c", "a", "b")
     return "in the order of their arrival" if got == ["c", "a", "b"] else f"sent c, a, b, served {', '.join(got)}"
+
+
+@question("A request of higher priority arrives, and those that run have every place")
+def urgent(open_engine: Open) -> str:
+    """One place, taken by a long text of the lowest priority."""
+    run = open_engine(seqs=1, policy="priority")
+    run.send("plug", max_tokens=20, priority=9)
+    run.until_got("plug", 2)
+    run.send("urgent", max_tokens=2, priority=0)
+    seen = run.generations()
+    if not seen["plug"].ends or not seen["urgent"].ends:
+        return "not all of them ended"
+    first = min(seen.requests, key=lambda one: one.ends[0].ns).name
+    return "it waits until one has ended" if first == "plug" else "it displaces one that runs"
 
 
 def full(open_engine: Open, priorities: tuple[int, int, int], **sizes: Any) -> str:
