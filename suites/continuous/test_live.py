@@ -93,6 +93,10 @@ def test_degenerate(generating, judge):
     on.send("odd number", max_tokens=0)
     on.send("odd length", length=1, max_tokens=6)
     on.send("r2", max_tokens=6)
+    on.finish()
+    on.send("odd one alone", prompt=(), max_tokens=6)
+    on.finish()
+    on.send("r3", max_tokens=6)
 
     judge(on.generations())
 
