@@ -133,3 +133,16 @@ def test_makes_room(generating, judge):
     on.send("next")
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-ABORT-011")
+def test_only_one(generating, judge):
+    """Those that wait are served when the only request that runs is taken back"""
+    on = generating(seqs=1, blocks=5, length=4)
+    on.send("goes", length=2 * on.block, max_tokens=2 * on.block)
+    on.until_got("goes", 2)
+    on.send("waits", length=3 * on.block, max_tokens=6)
+    on.step()
+    on.abort("goes")
+
+    judge(on.generations())

@@ -108,6 +108,19 @@ def test_beside_those_that_leave(generating, judge):
     judge(on.generations())
 
 
+@pytest.mark.rule("CB-TEXT-009")
+def test_fork(generating, judge):
+    """Two requests that go on differently from a prompt that has ended each get their own text"""
+    on = generating(prefix_cache=True)
+    on.send("ended", length=5 * on.block // 4, max_tokens=1)
+    on.until(lambda: on.ended("ended"))
+    *front, last = on.prompt_of("ended")
+    for place in range(2):
+        on.send(f"fork{place}", prompt=(*front, last, *[last ^ place] * on.block), max_tokens=6)
+
+    judge(on.generations())
+
+
 @pytest.mark.rule("CB-TEXT-010")
 def test_samples_of_one_token(generating, judge):
     """Several continuations of a prompt of one token are whole and right, and others are served"""

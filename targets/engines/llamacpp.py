@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from batchproof.targets.engines.process import HostedTarget
+from batchproof.targets.engines.process import ClientEngine, HostedTarget
 
 CLAIMS = {
     "text": "graph", "iterations": "free", "chunked_prefill": True, "mixed_iterations": True, "prefix_cache": True,
@@ -21,3 +21,4 @@ class LlamaCppTarget(HostedTarget):
     hint = HINT
     claims = CLAIMS
     sight = "wire"
+    opens = ClientEngine

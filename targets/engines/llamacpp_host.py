@@ -5,6 +5,7 @@ Each request has a connection and a thread of its own. The server's iterations h
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import queue
@@ -35,6 +36,7 @@ class Stream(threading.Thread):
     def __init__(self, address: str, name: str, body: dict[str, Any], found: queue.Queue[list[Any]]) -> None:
         super().__init__(daemon=True)
         self.name_, self.found, self.over = name, found, False
+        self.open, self.left, self.lock = set(range(body["n_cmpl"])), False, threading.Lock()
         where = urlsplit(address)
         self.line = http.client.HTTPConnection(str(where.hostname), int(where.port or 0))
         self.line.request("POST", "/completion", json.dumps(body), {"Content-Type": "application/json"})
@@ -67,13 +69,21 @@ class Stream(threading.Thread):
         self.put(said["index"], said["tokens"], end)
 
     def put(self, sample: int, tokens: Any, end: str, text: str = "") -> None:
-        """Note what came out."""
-        self.found.put([self.name_, sample, list(tokens), end, text])
+        """Note what came out, unless the client has left."""
+        with self.lock:
+            if not self.left:
+                self.found.put([self.name_, sample, list(tokens), end, text])
+                self.open -= {"": set(), "refused": self.open, "error": self.open}.get(end, {sample})
 
     def leave(self) -> None:
-        """Close the connection in the middle."""
-        if self.line.sock is not None:
-            self.line.sock.shutdown(socket.SHUT_RDWR)
+        """Close the connection in the middle, which ends the samples that have not ended."""
+        with self.lock:
+            for sample in () if self.left else sorted(self.open):
+                self.found.put([self.name_, sample, [], "abort", "its client has closed the connection"])
+            self.left = True
+        with contextlib.suppress(OSError):
+            if self.line.sock is not None:
+                self.line.sock.shutdown(socket.SHUT_RDWR)
 
 
 class LlamaCppHost(Host):
@@ -145,9 +155,8 @@ class LlamaCppHost(Host):
     def abort(self, name: str) -> None:
         """Close the connections of this name, which is how a client of this server takes a request back."""
         for one in self.streams:
-            if one.name_ == name and not one.over:
+            if one.name_ == name:
                 one.leave()
-                one.put(0, (), "abort", "its client has closed the connection")
 
     def gauges(self) -> dict[str, float]:
         """Return what `/metrics` says."""

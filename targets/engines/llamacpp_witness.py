@@ -4,9 +4,9 @@
 keys that tell the class. The first position is seen by every head, and so much more that it alone decides the softmax's
 divisor. It adds nothing itself (`BEGIN`), so what a head finds is a sum, in units of exp(-`APART`), and not a mean.
 
-**Remainders.** The first feed-forward layer reduces each of these small sums modulo 4 and adds up the remainders; the second
-reduces their sum. A remainder is made of ramps between integers, where GELU far from zero is exact. All numbers stay so
-small that float32 tells neighbours apart by orders of magnitude.
+**Remainders.** The first feed-forward layer reduces each of these small sums modulo 4, and adds up the remainders, mixed as
+`language.MIXED` says; the second one reduces their sum. A remainder is made of ramps between integers, where GELU far from
+zero is exact. All numbers stay so small that float32 tells neighbours apart by orders of magnitude.
 
 **Norms.** Two numbers of each entry, +`LARGE` and -`LARGE`, outweigh all others, so a layer norm is a division by a
 constant. Weights read differences from a third one that is always zero, so its mean does not matter.
@@ -23,7 +23,7 @@ import numpy as np
 from batchproof_witness import graph_language as language
 
 WIDTH = 256
-HEADS = 32
+HEADS = language.CLASSES
 HEAD = WIDTH // HEADS
 LAYERS = 2
 LONGEST = 2048  # tokens of a context: the layers grow with it
@@ -48,13 +48,14 @@ Weights = dict[str, Any]
 def weights(longest: int) -> Weights:
     """Return the model's tensors by their names in a GGUF file, float32, for contexts of so many tokens."""
     steps = 2 * (RADIX - 1) * math.ceil(longest / HEADS) // RADIX
-    totals = (RADIX - 1) * HEADS // RADIX
+    totals = 3 * (RADIX - 1) * HEADS // RADIX
     hidden = math.ceil(HEADS * DIGITS * (2 * steps + 1) / 32) * 32
     scale = np.full(WIDTH, LARGE * math.sqrt(2 / WIDTH), np.float32)
     first = Layer(hidden)
     for head in range(HEADS):
         for digit in range(DIGITS):
-            first.add_remainder(SUMS + head * DIGITS + digit, TOTALS + digit, steps)
+            source, factor = language.MIXED[head][digit]
+            first.add_remainder(SUMS + head * DIGITS + source, TOTALS + digit, steps, factor)
     second = Layer(hidden)
     for digit in range(DIGITS):
         second.add_remainder(TOTALS + digit, RESULT + digit, totals)
@@ -75,16 +76,16 @@ class Layer:
         self.down, self.down_bias = _zeros(WIDTH, hidden), _zeros(WIDTH)
         self._used = 0
 
-    def add_remainder(self, source: int, target: int, steps: int) -> None:
-        """Add `source` modulo `RADIX` to `target`: itself, less `RADIX` for each multiple that it has reached.
+    def add_remainder(self, source: int, target: int, steps: int, factor: int = 1) -> None:
+        """Add factor * (`source` modulo `RADIX`) to `target`: itself, less `RADIX` for each multiple that it has reached.
 
         steps: the multiples that it can reach. A ramp goes from 0 to 1 between a quarter and three quarters of a token.
         """
-        self._unit(source, 1.0, target, 1.0)
-        self.down_bias[target] -= 1.0
+        self._unit(source, 1.0, target, factor)
+        self.down_bias[target] -= factor
         for multiple in range(RADIX, RADIX * steps + 1, RADIX):
-            self._unit(source, 0.75 - multiple, target, -2.0 * RADIX)
-            self._unit(source, 0.25 - multiple, target, 2.0 * RADIX)
+            self._unit(source, 0.75 - multiple, target, -2.0 * RADIX * factor)
+            self._unit(source, 0.25 - multiple, target, 2.0 * RADIX * factor)
 
     def tensors(self) -> Weights:
         """Return its tensors."""

@@ -2,7 +2,7 @@
 
 This file travels: it needs numpy, OpenVINO, `paged` beside it, and `batchproof_witness`.
 
-Each KV entry is a value of eight numbers: what its token and its position add to the six sums, the token, and the position.
+Each KV entry is a value of eight numbers: what it adds to the six sums, the token, and the position.
 All keys are zero, so attention weighs all entries alike: its mean times the number of entries are the sums. `Look` sees the
 tables that the scheduler hands to attention, and the cache itself behind it; it changes nothing.
 """
@@ -82,8 +82,9 @@ def build() -> Any:
     """Return the model, as the engine reads one: stateful, with the names of inputs that it expects."""
     ids, mask, places = (_input(name, (-1, -1), openvino.Type.i64) for name in INPUTS)
     beam = _input("beam_idx", (-1,), openvino.Type.i32)
+    row = ops.add(ops.multiply(ops.floor_mod(places, _int(language.CLASSES)), _int(language.VOCABULARY)), ids)
     shift = ops.add(_table(PLACE_TABLE, ops.floor_mod(places, _int(PERIOD))), _place(places))
-    value = _heads(ops.add(_table(TOKEN_TABLE, ids), shift))
+    value = _heads(ops.add(_table(TOKEN_TABLE, row), shift))
     zero = ops.multiply(value, _float(0))
     seen = ops.multiply(ops.convert(ops.equal(mask, _int(0)), "f32"), _float(-65504))
     sinks: list[Any] = []
@@ -112,23 +113,25 @@ def write(folder: Path) -> Path:
 
 
 def _weights() -> tuple[Any, Any, Any, Any]:
-    """Return what tokens add [VOCABULARY, HEAD], what positions add [PERIOD, HEAD], and the scores' weights and bias.
+    """Return what tokens add [CLASSES * VOCABULARY, HEAD], what positions add [PERIOD, HEAD], the scores' weights and bias.
 
     The score of a token is the negative square of its distance from the digits, but for what all scores share.
     """
-    tokens = np.zeros((language.VOCABULARY, HEAD), np.float32)
+    tokens = np.zeros((language.CLASSES, language.VOCABULARY, HEAD), np.float32)
     places = np.zeros((PERIOD, HEAD), np.float32)
     scores = np.zeros((language.VOCABULARY, HEAD), np.float32)
     bias = np.full(language.VOCABULARY, NEVER, np.float32)
-    for token in range(language.VOCABULARY):
-        tokens[token, : language.DIGITS] = language.weight(token)
-        tokens[token, TOKEN] = token
-    for place in range(PERIOD):
-        places[place, : language.DIGITS] = language.shift(place)
-        digits = np.array(language.digits(place))
-        scores[language.FIRST + place, : language.DIGITS] = 2 * SHARP * digits
-        bias[language.FIRST + place] = -SHARP * (digits @ digits)
-    return tokens, places, scores, bias
+    weights = np.array([language.weight(token) for token in range(language.VOCABULARY)])
+    shifts = np.array([language.shift(place) for place in range(PERIOD)])
+    for kind, mixed in enumerate(language.MIXED):
+        sources, factors = np.array(mixed).T
+        tokens[kind, :, : language.DIGITS] = weights[:, sources] * factors
+        places[kind :: language.CLASSES, : language.DIGITS] = shifts[kind :: language.CLASSES, sources] * factors
+    tokens[:, :, TOKEN] = np.arange(language.VOCABULARY)
+    digits = np.array([language.digits(number) for number in range(language.TEXT)])
+    scores[language.FIRST : language.NAMES, : language.DIGITS] = 2 * SHARP * digits
+    bias[language.FIRST : language.NAMES] = -SHARP * (digits * digits).sum(1)
+    return tokens.reshape(-1, HEAD), places, scores, bias
 
 
 TOKEN_TABLE, PLACE_TABLE, SCORES, BIAS = _weights()

@@ -2,13 +2,14 @@
 
 This file is shipped as it is into other processes (an engine's own interpreter), so it needs the standard library only.
 
-The next token has six digits in base 4. Each is a sum over the whole context, modulo 4, of what a token and its position
-add: `weight(token)` and `shift(position)`. Attention that weighs all entries of the KV cache alike computes such a sum, and
-small integers are exact in float32, so the text is the same on every engine and in every batch.
+The next token has six digits in base 4. Each is a sum over the whole context, modulo 4, of what each token adds at its
+position (`added`). Attention that weighs all entries of the KV cache alike computes such a sum, and small integers are exact
+in float32, so the text is the same on every engine and in every batch.
 
-No two tokens of a text weigh the same, nor do two positions of the first 4096, so one entry that is another token's or has
-another position always changes the next token. Any other change of the context stays unseen in one of 4096 tokens, and the
-tokens behind it differ again. A sum cannot see the order of the entries, but each has its position in it.
+A token and its position have six digits too. They are added up, and then mixed in a way that depends on the position's
+class, so that a token that stands in many places of another one does not cancel out. One entry that is another token's
+always changes the next token. Any other change of the context stays unseen in about one of 4096 tokens, and the tokens
+behind it differ again. A sum cannot see the order of the entries, but each has its position in it.
 
 A prompt begins with `BEGIN` and names its request in three tokens that stand for nothing else (`marked`).
 """
@@ -16,6 +17,7 @@ A prompt begins with `BEGIN` and names its request in three tokens that stand fo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 from zlib import crc32
 
@@ -35,7 +37,19 @@ UNKNOWN = 0  # the serial of a context that does not name one
 TOKEN_STEP = 2909  # odd numbers, so that what they make is a permutation
 PLACE_STEP = 1597
 
+CLASSES = 32  # positions that have the same remainder by this are mixed in the same way
+
 Digits = tuple[int, ...]
+
+
+def mixing(place: int) -> list[tuple[int, int]]:
+    """Return, for each digit of a sum, which digit of an entry of this class is added, and how many times: 1 or 3."""
+    drawn = sha256(bytes((place,))).digest()
+    order = sorted(range(DIGITS), key=lambda digit: drawn[digit])
+    return [(source, 1 + 2 * (drawn[DIGITS + source] % 2)) for source in order]
+
+
+MIXED = [mixing(place) for place in range(CLASSES)]
 
 
 def digits(number: int) -> Digits:
@@ -44,13 +58,19 @@ def digits(number: int) -> Digits:
 
 
 def weight(token: int) -> Digits:
-    """Return what a token adds to the sums; `BEGIN` adds nothing."""
+    """Return a token's digits; those of `BEGIN` are zero."""
     return digits((token - BEGIN) * TOKEN_STEP)
 
 
 def shift(position: int) -> Digits:
-    """Return what a position adds to the sums; the first one adds nothing."""
+    """Return a position's digits; those of the first one are zero."""
     return digits(position * PLACE_STEP)
+
+
+def added(token: int, position: int) -> Digits:
+    """Return what a token adds to the sums at a position."""
+    one = [front + back for front, back in zip(weight(token), shift(position), strict=True)]
+    return tuple(factor * one[source] for source, factor in MIXED[position % CLASSES])
 
 
 def next_token(context: Sequence[int]) -> int:
@@ -121,8 +141,8 @@ def _sums(context: Sequence[int]) -> list[int]:
 
 
 def _add(sums: list[int], token: int, position: int) -> None:
-    for place, (one, other) in enumerate(zip(weight(token), shift(position), strict=True)):
-        sums[place] += one + other
+    for place, one in enumerate(added(token, position)):
+        sums[place] += one
 
 
 def _token(sums: Sequence[int]) -> int:
