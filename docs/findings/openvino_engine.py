@@ -1,6 +1,6 @@
 """Shows what the continuous batching of OpenVINO GenAI does in some situations (docs/stacks/openvino.md).
 
-    python openvino_engine.py [fork | hoard | limit | cancel | never-fits | duplicate | prompts]
+    python openvino_engine.py [fork | swap | hoard | limit | cancel | never-fits | duplicate | prompts]
 
 Needs `pip install openvino-genai`; nothing is downloaded. The model is made here: one layer of attention that weighs all
 entries of the KV cache alike, so that the next token is a checksum of the whole context.
@@ -77,10 +77,12 @@ class Engine:
         self.handles: dict[str, Any] = {}
         self.tokens: dict[str, list[int]] = {}
 
-    def send(self, name: str, length: int | list[int], count: int, number: int | None = None) -> None:
-        """Send a prompt of so many tokens, for so many more."""
+    def send(self, name: str, length: int | list[int], count: int, number: int | None = None, samples: int = 1) -> None:
+        """Send a prompt of so many tokens, for so many more; of several samples the first one is kept."""
         config = genai.GenerationConfig()
         config.max_new_tokens = count
+        if samples > 1:
+            config.do_sample, config.top_k, config.num_return_sequences = True, 1, samples
         prompt = [(7 * ord(name[-1]) + 3 * place) % WORDS for place in range(length)] if isinstance(length, int) else length
         number = len(self.handles) if number is None else number
         self.tokens[name] = []
@@ -94,8 +96,8 @@ class Engine:
             self.pipe.step()
             for name, handle in self.handles.items():
                 while handle.can_read():
-                    for found in handle.read().values():
-                        self.tokens[name] += found.generated_ids
+                    for sample, found in handle.read().items():
+                        self.tokens[name] += found.generated_ids if sample == 0 else []
 
     def tell(self) -> None:
         for name, handle in self.handles.items():
@@ -136,6 +138,23 @@ def hoard() -> None:
         engine.step()
         print(f"  enable_prefix_caching={caching}:")
         engine.tell()
+
+
+def swap() -> None:
+    """Five requests and 6 blocks: a prompt ends late, beside a later request that has begun its text."""
+    sizes = {"forks": (62, 7, 2), "ends": (10, 5, 1), "loses": (40, 12, 1), "part": (90, 4, 1), "short": (20, 12, 1)}
+    alone: dict[str, list[int]] = {}
+    for name, (length, count, samples) in sizes.items():
+        engine = Engine(num_kv_blocks=6)
+        engine.send(name, [(ord(name[0]) + 3 * place) % WORDS for place in range(length)], count, None, samples)
+        engine.step()
+        alone |= engine.tokens
+    engine = Engine(num_kv_blocks=6)
+    for name, (length, count, samples) in sizes.items():
+        engine.send(name, [(ord(name[0]) + 3 * place) % WORDS for place in range(length)], count, None, samples)
+    engine.step()
+    for name in ("part", "short"):
+        print(f"  {name}: {engine.tokens[name][:5]}, alone {alone[name][:5]}")
 
 
 def limit() -> None:
@@ -206,8 +225,8 @@ def prompts() -> None:
     engine.tell()
 
 
-CASES = {"fork": fork, "hoard": hoard, "limit": limit, "cancel": cancel, "never-fits": never_fits, "duplicate": duplicate,
-         "prompts": prompts}  # fmt: skip
+CASES = {"fork": fork, "swap": swap, "hoard": hoard, "limit": limit, "cancel": cancel, "never-fits": never_fits,
+         "duplicate": duplicate, "prompts": prompts}  # fmt: skip
 for word in sys.argv[1:] or CASES:
     print(f"{word}: {CASES[word].__doc__}")
     CASES[word]()
