@@ -38,6 +38,7 @@ BUILT_IN = {
     "openvino": "batchproof.targets.engines.openvino:OpenVinoTarget",
     "pytriton": "batchproof.targets.stacks.pytriton:PyTritonTarget",
     "ray": "batchproof.targets.stacks.ray:RayTarget",
+    "sglang": "batchproof.targets.engines.sglang:SglangTarget",
     "vllm": "batchproof.targets.engines.vllm:VllmTarget",
     "vllm-http": "batchproof.targets.engines.vllm:VllmHttpTarget",
     "torchserve": "batchproof.targets.stacks.torchserve:TorchServeTarget",
