@@ -81,7 +81,10 @@ def _fill(half: Path, wanted: Environment, python: str, version: str, hear: Hear
             said = " ".join(line.strip() for line in progress.lines if line.strip())
             raise Failed(f"{python} -m venv ended with status {status}: {said[:400]}")
         progress.lines.clear()
-        pip(half, ["install", *_held(half, wanted, version), *wanted.packages], progress)
+        held = _held(half, wanted, version)
+        if alone := [text for text in wanted.packages if text in wanted.alone]:
+            pip(half, ["install", *held, "--no-deps", *alone], progress)
+        pip(half, ["install", *held, *(text for text in wanted.packages if text not in alone)], progress)
         if wanted.remove:
             pip(half, ["uninstall", "--yes", *wanted.remove], progress)
         hear(f"trying to import {wanted.imports}", 0, 0)

@@ -18,7 +18,7 @@ CLAIMS = {
     "stop_tokens": True, "gauges": True, "kv_blocks": True, "block_size": 16, "cancel": True,
 }  # fmt: skip
 ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
-HINT = "--target 'sglang?python=PATH' of an interpreter with sglang, installed without its dependencies: docs/continuous.md"
+HINT = "batchproof env make sglang, or --target 'sglang?python=PATH' of an interpreter that has it"
 
 
 class SglangTarget(HostedTarget):

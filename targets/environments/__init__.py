@@ -36,6 +36,7 @@ class Environment:
     download_mb: int
     installed_mb: int
     remove: tuple[str, ...] = ()
+    alone: tuple[str, ...] = ()
     locked: tuple[str, ...] = ()
     locked_for: str = ""
 

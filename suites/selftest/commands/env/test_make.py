@@ -10,6 +10,7 @@ import pytest
 
 from batchproof.commands.env import make as making
 from batchproof.commands.env.make import check_python, make
+from batchproof.suites.selftest.commands.env.wheels import wheel
 from batchproof.targets.protocol import Misuse, TargetError
 
 
@@ -40,6 +41,15 @@ def test_an_environment_is_made_once(index, tiny, tmp_path):
     assert "No module named 'unwanted'" in subprocess.run(look, capture_output=True, text=True, check=False).stderr
     assert heard[0].startswith("making an environment with Python 3.")
     assert heard[-1] == "trying to import tiny"
+
+
+def test_a_package_can_come_without_what_it_asks_for(index, tiny, tmp_path):
+    """The others bring what they need; what this one needs is nowhere."""
+    wheel(index, "needy", "1.0", asks="absent==7")
+    wheel(index, "whole", "1.0", asks="unwanted")
+    wanted = replace(tiny, packages=("needy==1.0", "whole"), alone=("needy==1.0",), remove=())
+
+    assert made(replace(wanted, imports="needy, whole, unwanted"), tmp_path / "env").place == tmp_path / "env" / "tiny-1.0"
 
 
 def test_pip_keeps_to_the_versions_that_were_tried(tiny, tmp_path):

@@ -30,6 +30,7 @@ def test_each_environment_is_one_of_a_target():
     assert sorted(known) == list(known)
     assert set(known) - {"llamacpp", "openvino"} <= set(BUILT_IN)
     for one in known.values():
+        assert set(one.alone) <= set(one.packages)
         pinned = Requirement(one.packages[0])
         assert str(pinned.specifier) == f"=={one.version}"
         locked = {Requirement(text).name.lower(): Requirement(text).specifier for text in one.locked}

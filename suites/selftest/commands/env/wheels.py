@@ -6,12 +6,13 @@ import zipfile
 from pathlib import Path
 
 
-def wheel(folder: Path, name: str, version: str, text: str = "", script: str = "") -> None:
-    """Write a wheel with one module of this text. script: a command that calls its `main`."""
+def wheel(folder: Path, name: str, version: str, text: str = "", script: str = "", asks: str = "") -> None:
+    """Write a wheel with one module of this text. script: a command that calls its `main`. asks: for another package."""
     info = f"{name}-{version}.dist-info"
     files = {
         f"{name}.py": text,
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        + (f"Requires-Dist: {asks}\n" if asks else ""),
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
     if script:
