@@ -36,8 +36,12 @@ SEVERAL_CAUSES = {  # their wrong line breaks rules of which none explains the o
     "edge-early", "stop-ignored", "stop-late", "no-end-for-one-token", "rows-plus-one", "rows-less-one",
     "rows-unlimited", "joins-empty-only", "joins-late", "joins-next-but-one", "place-kept", "row-left-out",
     "decodes-wait", "admits-without-room", "abort-ignored", "abort-waiting-ignored", "abort-running-ignored",
-    "abort-keeps-blocks", "abort-says-length", "one-sample", "samples-alike", "sample-less",
-    "stream-in-tens", "prefix-while-running", "priority-unknown", "priority-newest", "shortest-first",
+    "abort-keeps-blocks", "abort-says-length", "one-sample", "samples-alike", "sample-less", "stream-in-tens",
+    "prefix-while-running", "priority-unknown", "priority-newest", "shortest-first", "victim-repeats-a-token",
+    "chunk-leaves-a-hole", "sends-the-last-token-again", "table-of-another", "victim-forgotten", "texts-turned",
+    "abort-goes-on", "victim-resumes-without", "newest-first", "chunk-overlaps", "block-twice", "chunk-recomputes",
+    "victim-loses-text", "refusal-clears-the-queue", "counts-references", "prefix-stale", "long-prompt-hangs",
+    "cached-blocks-kept", "idle-repeats", "chunks-never", "priority-inverted", "falls-asleep", "one-end-an-iteration",
 }
 BY_ONE = Mutant("size-by-one", "one row more", "core", "size:", "size + 1:", ("DB-SIZE-001",), "a batch of 5 rows")
 
