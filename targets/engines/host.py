@@ -85,7 +85,7 @@ def serve(host: Any) -> None:
             found = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()[-2000:]}
         answer(**found, **host.new())
     sys.stderr.flush()
-    os._exit(0)  # an engine may have threads that never end
+    os._exit(os.EX_OK)  # an engine may have threads that never end
 
 
 def _did(host: Any, do: str, fields: dict[str, Any]) -> dict[str, Any]:

@@ -145,7 +145,7 @@ def _become(given: dict[str, Any], port: int, more: dict[str, str]) -> None:
                 sys.argv += [f"--{option}", str(value)]
         entry.main()
     finally:
-        os._exit(1)
+        os._exit(os.EX_SOFTWARE)
 
 
 class VllmHttpHost(Host):
