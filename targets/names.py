@@ -35,6 +35,7 @@ BUILT_IN = {
     "llamacpp": "batchproof.targets.engines.llamacpp:LlamaCppTarget",
     "mlserver": "batchproof.targets.stacks.mlserver:MLServerTarget",
     "mosec": "batchproof.targets.stacks.mosec:MosecTarget",
+    "onnxruntime-genai": "batchproof.targets.engines.onnxruntime_genai:OnnxRuntimeGenAITarget",
     "openvino": "batchproof.targets.engines.openvino:OpenVinoTarget",
     "pytriton": "batchproof.targets.stacks.pytriton:PyTritonTarget",
     "ray": "batchproof.targets.stacks.ray:RayTarget",
