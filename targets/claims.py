@@ -272,6 +272,11 @@ _TABLE = (
         (False, "recompute", "swap"),
     ),
     Claim("prefix_cache", "Requests that begin alike share KV blocks.", "a prefix cache"),
+    Claim(
+        "long_prefill_limit",
+        "A limit can be set on the tokens of a prompt that an iteration computes while there are other requests.",
+        "a limit on long prompts beside others",
+    ),
     Claim("samples", "A request may ask for several continuations of its prompt.", "several continuations"),
     Claim("streaming", "Tokens are delivered while others are still made.", "streaming"),
     Claim("stop_tokens", "A request may name tokens that end its text.", "stop tokens"),

@@ -19,7 +19,8 @@ class EngineConfig:
     block_size: tokens in a KV block. num_blocks: how many there are. max_model_len: tokens of a prompt and its continuation
     at most. chunked_prefill: a prompt may be computed in several iterations. prefix_cache: blocks of finished prompts serve
     other requests that begin alike. policy: who is admitted first: `fcfs`, or `priority`, where a lower number comes first
-    and the arrival decides between equals.
+    and the arrival decides between equals. long_prefill_token_threshold: how many tokens of its prompt a request may compute
+    in an iteration while there are others; 0 means no limit.
     """
 
     max_num_seqs: int = 4
@@ -30,6 +31,7 @@ class EngineConfig:
     chunked_prefill: bool = True
     prefix_cache: bool = False
     policy: str = "fcfs"
+    long_prefill_token_threshold: int = 0
 
     def __post_init__(self) -> None:
         for name in ("max_num_seqs", "max_num_batched_tokens", "block_size", "num_blocks", "max_model_len"):
@@ -39,6 +41,10 @@ class EngineConfig:
             raise EngineConfigError(f"policy is fcfs or priority, not '{self.policy}'")
         if self.max_num_batched_tokens < self.max_num_seqs:
             raise EngineConfigError("max_num_batched_tokens must be at least max_num_seqs: each row needs a token")
+        if (most := self.long_prefill_token_threshold) < 0:
+            raise EngineConfigError(f"long_prefill_token_threshold must not be negative, and is {most}")
+        if most and not self.chunked_prefill:
+            raise EngineConfigError("long_prefill_token_threshold needs chunked_prefill: it cuts prompts")
         if not self.chunked_prefill and self.max_num_batched_tokens < self.max_model_len:
             raise EngineConfigError("without chunked_prefill, max_num_batched_tokens must be at least max_model_len")
 

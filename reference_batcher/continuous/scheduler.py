@@ -18,7 +18,8 @@ How an iteration is formed. The token budget is max_num_batched_tokens.
                      there are fewer than max_num_seqs, the budget is not used up, and the free blocks hold all its tokens.
                      A sequence that cannot be admitted blocks those behind it.
     chunked prefill  A prompt that is longer than the rest of the budget is computed in several iterations. Without chunked
-                     prefill it waits for an iteration that has room for it.
+                     prefill it waits for an iteration that has room for it. While there are other sequences, no iteration
+                     has more than long_prefill_token_threshold tokens of a prompt, if that is set.
     prefix cache     An admitted sequence refers to the computed blocks that begin alike, and computes the rest: at least
                      its last token, because that is the one whose successor is wanted.
 
@@ -167,7 +168,7 @@ class Scheduler:
         preempted: list[Sequence] = []
         budget = self.config.max_num_batched_tokens
         for sequence in tuple(self.running):
-            new = min(len(sequence.tokens) - sequence.computed, budget)
+            new = min(len(sequence.tokens) - sequence.computed, budget, self._share())
             if sequence in preempted or not new:
                 continue
             missing = self._missing(sequence, sequence.computed + new)
@@ -198,9 +199,14 @@ class Scheduler:
             self.pool.share(shared)
             sequence.blocks, sequence.computed = shared, computed
             self._counts["cached_tokens"] += computed
-            rows.append(self._row(sequence, min(new, budget)))
+            rows.append(self._row(sequence, min(new, budget, self._share())))
             budget -= len(rows[-1].tokens)
         return rows
+
+    def _share(self) -> int:
+        """Return how many tokens of one sequence an iteration may have: all, if it has nobody to starve."""
+        budget, most = self.config.max_num_batched_tokens, self.config.long_prefill_token_threshold
+        return most if most and len(self.running) + len(self.waiting) > 1 else budget
 
     def _shared(self, sequence: Sequence) -> list[int]:
         """Return the computed blocks that begin like this sequence, without the one of its last token."""

@@ -144,3 +144,17 @@ def test_taking_blocks(generating, judge):
     on.send("short", length=block // 2 + 4, max_tokens=12)  # for which it is enough
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-TEXT-012")
+def test_never_computed(generating, judge):
+    """A block that was never computed is not found in the prefix cache, although its request was about to compute it"""
+    on = generating(budget=4, blocks=11, length=10, prefix_cache=True, policy="priority", long_prefill=2)
+    block = on.block
+    for spare in range(1, 4):  # in which iteration an urgent request needs another block, and finds none
+        on.send(f"victim{spare}", length=9 * block + block // 2, max_tokens=6, priority=5)
+        on.step()
+        on.send(f"urgent{spare}", length=block - spare, max_tokens=8)
+        on.until(on.ended)
+
+    judge(on.generations())

@@ -26,6 +26,7 @@ CLAIMS = {
     "request_priorities": "admission",
     "preemption": "recompute",
     "prefix_cache": True,
+    "long_prefill_limit": True,
     "samples": True,
     "streaming": True,
     "stop_tokens": True,

@@ -11,8 +11,9 @@ from batchproof.targets.engines.process import ClientEngine, HostedTarget
 
 CLAIMS = {
     "iterations": "stepped", "joins_within": 1, "admission": "arrival", "chunked_prefill": True, "mixed_iterations": True,
-    "request_priorities": "admission", "preemption": "recompute", "prefix_cache": True, "samples": True, "streaming": True,
-    "stop_tokens": True, "gauges": True, "kv_blocks": True, "block_size": 32, "cancel": True,
+    "request_priorities": "admission", "preemption": "recompute", "prefix_cache": True, "samples": True,
+    "streaming": True, "stop_tokens": True, "long_prefill_limit": True, "gauges": True, "kv_blocks": True, "block_size": 32,
+    "cancel": True,
 }  # fmt: skip
 ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "WARNING", "HF_HUB_OFFLINE": "1"}
 HTTP_CLAIMS = {

@@ -25,4 +25,5 @@ def arguments(config: dict[str, Any], folder: Path) -> dict[str, Any]:
         "max_num_seqs": config["max_num_seqs"], "max_num_batched_tokens": config["max_num_batched_tokens"],
         "max_model_len": config["max_model_len"], "enable_chunked_prefill": config["chunked_prefill"],
         "enable_prefix_caching": config["prefix_cache"], "scheduling_policy": config["policy"],
+        "long_prefill_token_threshold": config["long_prefill_token_threshold"],
     }  # fmt: skip
