@@ -10,11 +10,12 @@ the same as well.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from batchproof.exit_status import ExitStatus, refuse
+from batchproof.fixtures.driving import engine_case
 from batchproof.fixtures.driving.case import Case, CaseError, run_case
 from batchproof.fixtures.driving.covering import gated_case
 from batchproof.fixtures.driving.sequence_features import gated_steps_case
@@ -101,25 +102,37 @@ def diff(
     if len(names) != 2:
         return refuse(f"diff compares two targets, and {len(names)} were given: --target reference --target triton")
     try:
-        cases = [Case.read(script)] if script else seeded(seed, count, sequences=sequences)
+        for_engines = engine_case.read(script) if script and engine_case.is_for_engines(script) else None
+        given = [Case.read(script)] if script and not for_engines else []
     except CaseError as error:
         return refuse(error)
-    return compare(names, cases, save)
+
+    def compared(targets: Sequence[FullTarget]) -> ExitStatus:
+        engines = [target.engine is not None for target in targets]
+        if not any(engines) and not for_engines:
+            return _compared(names, targets, given or seeded(seed, count, sequences=sequences), save)
+        if not all(engines) or given or sequences:
+            return refuse(_mixed(names, engines, script, sequences=sequences))
+        from batchproof.commands import diff_engines
+
+        return diff_engines.compare(names, targets, for_engines, seed, count, save)
+
+    return _on(names, compared, save)
 
 
 def compare(names: Sequence[str], cases: Sequence[Case], save: Path) -> ExitStatus:
     """Run the cases on the two targets until they differ; print what was seen and return the exit status."""
+    return _on(names, lambda targets: _compared(names, targets, cases, save), save)
+
+
+def _on(names: Sequence[str], act: Callable[[Sequence[FullTarget]], ExitStatus], save: Path) -> ExitStatus:
+    """Do something with the targets of these names, and close them; say what was in the way."""
     from batchproof.targets import resolve
 
     targets: list[FullTarget] = []
     try:
         targets += [resolve(name) for name in names]
-        for number, case in enumerate(cases, 1):
-            found = _parted(targets, case)
-            if found:
-                _report(names, *found, save)
-                return ExitStatus.FAILED
-            print(f"case {number} of {len(cases)}: the same on both", file=sys.stderr)
+        return act(targets)
     except Unsupported as error:
         return refuse(f"nothing was compared: one of the targets does not support {error}", ExitStatus.NOTHING)
     except Misuse as error:
@@ -131,8 +144,28 @@ def compare(names: Sequence[str], cases: Sequence[Case], save: Path) -> ExitStat
     finally:
         for target in targets:
             close(target)
+
+
+def _compared(names: Sequence[str], targets: Sequence[FullTarget], cases: Sequence[Case], save: Path) -> ExitStatus:
+    for number, case in enumerate(cases, 1):
+        found = _parted(targets, case)
+        if found:
+            _report(names, *found, save)
+            return ExitStatus.FAILED
+        print(f"case {number} of {len(cases)}: the same on both", file=sys.stderr)
     print(f"{len(cases)} case{'s' * (len(cases) != 1)}, the same on {names[0]} and {names[1]}")
     return ExitStatus.FINE
+
+
+def _mixed(names: Sequence[str], engines: Sequence[bool], script: Path | None, *, sequences: bool) -> str:
+    """Say what does not go together."""
+    if all(engines):
+        what = "--sequences" if sequences else str(script)
+        return f"{what} is for dynamic batchers, and {names[0]} and {names[1]} are engines with continuous batching"
+    if not any(engines):
+        return f"{script} is a case for engines with continuous batching, and {names[0]} and {names[1]} are dynamic batchers"
+    engine, batcher = (names[engines.index(kind)] for kind in (True, False))
+    return f"{engine} is an engine with continuous batching and {batcher} a dynamic batcher: they have no case in common"
 
 
 def seeded(seed: int, count: int, *, sequences: bool = False) -> list[Case]:

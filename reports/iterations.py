@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 LEGEND = "p part of a prompt  P its end  . next token  $ last token  ~ waiting  x taken back  ! out of place"
@@ -11,43 +11,49 @@ NONE = "(no iteration was seen)"
 AROUND = 6  # iterations before the first wrong one that are shown
 
 
-def draw(data: Mapping[str, Any], width: int = 100, most: int = 16) -> str:
+def draw(
+    data: Mapping[str, Any], width: int = 100, most: int = 16, *, mark: int | None = None, about: Collection[str] = ()
+) -> str:
     """Return the picture of a `Generations`' JSON data, at most `width` columns wide, of `most` requests.
 
     Below the requests stand the rows, the share of the token budget, and the share of the KV blocks of each iteration. If a
-    text is wrong, the iterations around its first wrong token are shown.
+    text is wrong, the iterations around its first wrong token are shown. mark: an iteration that is pointed at instead;
+    about: the requests that must be seen.
     """
     requests, iterations = data["requests"], data["iterations"]
     if not requests:
         return "(no request was sent)"
-    shown = _chosen(data, most)
+    shown = chosen(data, most, about)
     label = min(24, max(6, *(len(one["name"]) for one in shown)))
-    columns = max(8, width - label - 1)
-    first = _first(data, columns)
-    window = range(first, min(len(iterations), first + columns))
+    window = window_of(data, max(8, width - label - 1), mark)
     lines = [_line(one, data, label, window) for one in shown]
+    if mark is not None and mark >= window.start:
+        lines.append(f"{'':{label}} {' ' * (mark - window.start)}^ iteration {mark}")
     if len(requests) > len(shown):
         lines.append(f"... and {len(requests) - len(shown)} more")
     if not iterations:
         return "\n".join([*(line.rstrip() for line in lines), NONE])
-    strips = [_strip(name, values, label) for name, values in _strips(data, window)]
-    foot = f"{'':{label}} iterations {first} to {window[-1]} of {len(iterations)}" if window else ""
-    return "\n".join(line.rstrip()[:width] for line in (*lines, *strips, foot, LEGEND) if line.strip())
+    below = [_strip(name, values, label) for name, values in strips(data, window)]
+    foot = f"{'':{label}} iterations {window[0]} to {window[-1]} of {len(iterations)}" if window else ""
+    return "\n".join(line.rstrip()[:width] for line in (*lines, *below, foot, LEGEND) if line.strip())
 
 
-def _chosen(data: Mapping[str, Any], most: int) -> list[Mapping[str, Any]]:
-    """Return the requests with a wrong text, and then the first ones, in the order in which they were sent."""
-    wrong = [one for one in data["requests"] if one["name"] in data["wrong"]][:most]
+def chosen(data: Mapping[str, Any], most: int, about: Collection[str] = ()) -> list[Mapping[str, Any]]:
+    """Return the requests that a picture is about, or whose text is wrong, and then the first ones, in their order."""
+    wrong = [one for one in data["requests"] if one["name"] in data["wrong"] or one["name"] in about][:most]
     others = [one for one in data["requests"] if one not in wrong][: most - len(wrong)]
     return [one for one in data["requests"] if one in wrong or one in others]
 
 
-def _first(data: Mapping[str, Any], columns: int) -> int:
-    """Return the iteration with which the picture begins."""
-    if len(data["iterations"]) <= columns or not data["wrong"]:
-        return 0
-    wrong = min(_made_at(one, data["wrong"][one["name"]]) for one in data["requests"] if one["name"] in data["wrong"])
-    return max(0, min(wrong - AROUND, len(data["iterations"]) - columns))
+def window_of(data: Mapping[str, Any], columns: int, mark: int | None = None) -> range:
+    """Return the iterations that a picture shows: those around the marked one, or around the first wrong token."""
+    count = len(data["iterations"])
+    if mark is None and data["wrong"]:
+        mark = min(_made_at(one, data["wrong"][one["name"]]) for one in data["requests"] if one["name"] in data["wrong"])
+    if count <= columns or mark is None:
+        return range(min(count, columns))
+    first = max(0, min(mark - AROUND, count - columns))
+    return range(first, first + columns)
 
 
 def _made_at(one: Mapping[str, Any], place: int) -> int:
@@ -61,31 +67,30 @@ def _made_at(one: Mapping[str, Any], place: int) -> int:
 
 
 def _line(one: Mapping[str, Any], data: Mapping[str, Any], label: int, window: range) -> str:
-    ended = max((end[1] for end in one["ends"]), default=None)
-    cells = []
-    for place in window:
-        row = next((row for row in data["iterations"][place]["rows"] if row["serial"] == one["serial"]), None)
-        if row is not None:
-            cells.append(_cell(row, one, last=ended == place + 1))
-        elif one["aborted_at"] is not None and place == one["aborted_at"]:
-            cells.append("x")
-        else:
-            cells.append("~" if one["at"] <= place and (ended is None or place < ended) else " ")
+    cells = [cell(one, data, place)[0] for place in window]
     ends = ",".join(dict.fromkeys(end[0] for end in one["ends"])) or "no end"
     mark = "" if data["iterations"] else f"{len(one['prompt'])} tokens, {sum(len(p[2]) for p in one['pieces'])} back, {ends}"
     return f"{one['name'][:label]:{label}} {''.join(cells)}{mark}"
 
 
-def _cell(row: Mapping[str, Any], one: Mapping[str, Any], *, last: bool) -> str:
+def cell(one: Mapping[str, Any], data: Mapping[str, Any], place: int) -> tuple[str, Mapping[str, Any] | None]:
+    """Return what a request does in an iteration, as a letter of the legend or a space, and its row there."""
+    ended = max((end[1] for end in one["ends"]), default=None)
+    row = next((row for row in data["iterations"][place]["rows"] if row["serial"] == one["serial"]), None)
+    if row is None:
+        if one["aborted_at"] is not None and place == one["aborted_at"]:
+            return "x", None
+        return "~" if one["at"] <= place and (ended is None or place < ended) else " ", None
     if row["torn"]:
-        return "!"
+        return "!", row
     prompt = len(one["prompt"])
     if row["start"] < prompt:
-        return "P" if row["start"] + row["count"] >= prompt else "p"
-    return "$" if last else "."
+        return "P" if row["start"] + row["count"] >= prompt else "p", row
+    return "$" if ended == place + 1 else ".", row
 
 
-def _strips(data: Mapping[str, Any], window: range) -> list[tuple[str, list[float]]]:
+def strips(data: Mapping[str, Any], window: range) -> list[tuple[str, list[float]]]:
+    """Return the share that each iteration has of the rows, of the token budget and, if they are seen, of the KV blocks."""
     config, seen = data["config"], [data["iterations"][place]["rows"] for place in window]
     rows = [len(one) / config["max_num_seqs"] for one in seen]
     tokens = [sum(row["count"] for row in one) / config["max_num_batched_tokens"] for one in seen]
