@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -53,9 +54,7 @@ class Options:
             raise Usage(f"--only {', '.join(unknown)}: choose from {', '.join(measurements)}")
         if unknown := [name for name in self._work() if name not in works]:
             raise Usage(f"--work {', '.join(unknown)}: choose from {', '.join(WORKS)} and {ALL}; for an engine, {ENGINES}")
-        torch = [name for name in self._work() or WORKS if name in WORKS and WORKS[name].model]
-        if torch and find_spec("torch") is None:
-            raise Usage(f"--work {', '.join(torch)} needs the module 'torch': pip install 'batchproof[reference]'")
+        _check_torch(WORKS[name] for name in self._work() if name in WORKS)
         if self.slo_p99_ms < 0 or self.price_per_hour < 0:
             raise Usage("--slo-p99-ms and --price-per-hour must not be negative")
         self.crew.check()
@@ -67,7 +66,9 @@ class Options:
         """Return the models under load; Usage if this kind of target has no such model."""
         if why := kind.lacks((), self._work()):
             raise Usage(why)
-        return tuple(kind.works[name] for name in self._work() or kind.works)
+        works = tuple(kind.works[name] for name in self._work() or kind.works)
+        _check_torch(works)
+        return works
 
     def chosen(self, kind: Kind) -> tuple[Measurement, ...]:
         """Return the measurements, in the table's order; Usage if this kind of target has no such measurement."""
@@ -106,6 +107,13 @@ class Options:
         words = [word for name, value in given.items() if value for word in (name, str(value))]
         flags = [*["--quick"] * self.quick, *["--awake"] * kept_awake()]
         return shlex.join(["batchproof", "bench", "--target", self.target, *flags, *words])
+
+
+def _check_torch(works: Iterable[Work]) -> None:
+    """Usage if one of these needs torch and it is not there."""
+    torch = [work.name for work in works if work.model]
+    if torch and find_spec("torch") is None:
+        raise Usage(f"--work {', '.join(torch)} needs the module 'torch': pip install 'batchproof[reference]'")
 
 
 def _names(text: str) -> list[str]:

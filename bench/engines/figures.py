@@ -66,7 +66,7 @@ def _loaded(work: str, row: Loaded, *, known: bool) -> Iterator[Figure]:
     yield figure("goodput.requests_per_s", row.run.goodput(row.objective), **about)
     yield figure("goodput.share", row.within, **about)
     for name, ratio in (row.oracle.ratios if row.oracle else {}).items():
-        yield figure(f"simulated.{name}_ratio", ratio, **about)
+        yield figure(f"simulated.{name}_ratio", ratio, **{**about, "valid": not row.run.wrong})
 
 
 def _prefill(work: str, found: Prefill) -> Iterator[Figure]:

@@ -51,12 +51,11 @@ class Loaded:
             "within": self.within,
             "goodput_per_s": self.run.goodput(self.objective),
             "tokens_per_s": self.run.tokens_per_s,
-            "oracle": self.oracle.facts() if self.oracle else None,
         }
         about: dict[str, Any] = {"load": self.load, "rate": self.rate, "requests": self.run.samples.count}
         about |= {"valid": self.run.valid, "reasons": list(self.run.validity.reasons), "samples": self.path}
         about |= {"host": self.run.host, "asked": self.run.demand.schedule.spec}
-        about |= {"outcomes": self.run.samples.whole.outcomes()}
+        about |= {"outcomes": self.run.samples.whole.outcomes(), "oracle": self.oracle.facts() if self.oracle else None}
         return about | (known if self.run.valid else {"discarded": known})
 
 
@@ -82,9 +81,9 @@ class Latency:
 
     @property
     def verdict(self) -> str:
-        """That of the comparison with the simulated reference, where it is judged."""
-        valid = [row.oracle for row in self.rows if row.oracle and row.run.valid and not self.spoilt]
-        return worst(oracle.verdict(self.target) for oracle in valid)
+        """That of the comparison with the simulated reference, where it is judged: a busy host slows both down alike."""
+        right = [row.oracle for row in self.rows if row.oracle and not row.run.wrong]
+        return worst(oracle.verdict(self.target) for oracle in right)
 
     @property
     def says(self) -> str:

@@ -13,9 +13,10 @@ from functools import partial
 from typing import Any
 
 from batchproof.bench.each_work import measured, summed_up
-from batchproof.bench.engines.calibration import Calibrate, Saturation
+from batchproof.bench.engines.calibration import Calibrate
 from batchproof.bench.engines.latency import quantile, seconds_of
 from batchproof.bench.engines.oracle import gaps_of, predicted
+from batchproof.bench.engines.own_times import own_times
 from batchproof.bench.engines.serving import Serving, opened
 from batchproof.bench.measurement import Bench
 from batchproof.bench.result import Result
@@ -121,15 +122,15 @@ def _measured(bench: Bench, calibrate: Calibrate, work: Work) -> Prefill:
         arrivals = constant(1 / every_s, seconds)
         long = demand(arrivals, Lengths(length), Lengths(SAID), bench.seed, longest=serving.config.max_model_len)
         sides = {"alone": short, "beside long prompts": merged(short, long)}
-        found = {name: _side(serving, known, name, asked) for name, asked in sides.items()}
+        found = {name: _side(serving, name, asked) for name, asked in sides.items()}
     return Prefill(found, length, serving.config.max_num_batched_tokens, known.run.validity.reasons)
 
 
-def _side(serving: Serving, known: Saturation, name: str, asked: Demand) -> Side:
+def _side(serving: Serving, name: str, asked: Demand) -> Side:
     serving.bench.say(f"prefill: short requests {name}")
     run = serving.offer(asked)
     path = serving.keep(f"{serving.work.name}-prefill-{name.partition(' ')[0]}", run)
     simulated = None
-    if known.pace is not None and run.lines:
-        simulated = quantile(gaps_of(predicted(run, serving.config, known.pace), asked.client == SHORT), 99)
+    if (own := own_times(run.lines)) is not None:
+        simulated = quantile(gaps_of(predicted(run, serving.config, own), asked.client == SHORT), 99)
     return Side(run, path, simulated)

@@ -93,7 +93,9 @@ def _loads(name: str, one: Latency) -> Table:
 def _times(name: str, one: Latency) -> Table:
     heads = ("load", "time", "p50 ms", "p90 ms", "p99 ms", "mean / simulated")
     rows = [row for load in one.rows for row in _of_load(load)]
-    note = "Simulated: the reference scheduler on the same arrivals; an iteration takes as long as the engine's own did."
+    note = "Simulated: the reference scheduler on the same arrivals; its iterations take as long as those of the run."
+    slow = [f"{row.oracle.slowness:.2f} at {row.load:g}" for row in one.rows if row.oracle and row.oracle.slowness]
+    note += f" The mean iteration over what the saturated loops let expect: {', '.join(slow)}." if slow else ""
     return Table(f"{name}: times", heads, rows, note)
 
 

@@ -7,7 +7,7 @@ there is room. Nothing waits, no clock is read, and what the model says is not c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,11 +70,14 @@ def simulate(
     *,
     priorities: Sequence[int] | None = None,
     prompts: Sequence[tuple[int, ...]] | None = None,
+    takes_ns: Callable[[int, int, int], int] | None = None,
 ) -> SimulatedEngine:
     """Let n requests arrive at `arrival_ns` (int64 [n], ascending), with prompts and texts of these lengths.
 
     priorities: of each request (None: 0). prompts: the tokens themselves, for a prefix cache; without them no two prompts
-    begin alike. ValueError for lengths that do not match, times that do not ascend, and an iteration that takes no time.
+    begin alike. takes_ns: what an iteration takes that begins at a moment with so many rows and tokens, where that is not
+    tau0_ns + tokens * tau1_ns. ValueError for lengths that do not match, times that do not ascend, and an iteration that
+    takes no time.
     """
     arrivals = np.asarray(arrival_ns, dtype=np.int64)
     times = arrivals.tolist()
@@ -97,7 +100,9 @@ def simulate(
             coming += 1
         iteration = engine.schedule()
         tokens = sum(len(row.tokens) for row in iteration.rows)
-        enter, now = now, now + (tau0_ns + tokens * tau1_ns if tokens else 0)
+        usual = tau0_ns + tokens * tau1_ns
+        takes = takes_ns(now, len(iteration.rows), tokens) if takes_ns else usual
+        enter, now = now, now + (takes if tokens else 0)
         for one in engine.finished(iteration, [SAID if row.last else None for row in iteration.rows]):
             said[int(one.name)].append(now)
         if tokens:

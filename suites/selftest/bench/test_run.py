@@ -15,6 +15,7 @@ from batchproof.bench import options as bench_options
 from batchproof.bench import run as command
 from batchproof.bench.kinds import KINDS
 from batchproof.bench.measurements import cost
+from batchproof.bench.options import Usage
 from batchproof.bench.plan import Measurement
 from batchproof.bench.result import Result
 from batchproof.bench.run import Options, run
@@ -56,8 +57,19 @@ def test_a_missing_torch_is_refused(monkeypatch: pytest.MonkeyPatch, capfd: pyte
     """The message says how to install it, before any target is started."""
     monkeypatch.setattr(bench_options, "find_spec", lambda _: None)
 
-    assert run(Options("nonsense", work="all")) == 2
+    assert run(Options("nonsense", work="mlp")) == 2
     assert "pip install 'batchproof[reference]'" in capfd.readouterr().err
+
+
+def test_an_engine_needs_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All models under load of an engine are the witness; all those of a batcher are not."""
+    monkeypatch.setattr(bench_options, "find_spec", lambda _: None)
+    every = Options("nonsense", work="all")
+
+    every.check()
+    assert [work.name for work in every.works(KINDS["continuous"])] == ["accelerator", "bare"]
+    with pytest.raises(Usage, match="needs the module 'torch'"):
+        every.works(KINDS["dynamic"])
 
 
 def test_a_missing_locust_is_refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from batchproof.reference_batcher.continuous import EngineConfig, Scheduler
 from batchproof.reference_batcher.virtual import VirtualClock
 from batchproof.targets.engines import Output
@@ -27,6 +29,22 @@ class Simulated:
     def deploy(self, config: object) -> object:
         """Raise Unsupported: an engine has no dynamic batcher."""
         raise Unsupported("dynamic batching")
+
+
+class Jerky(ReferenceEngine):
+    """An engine on a host that stalls it for up to 200 ms, after each tenth iteration. half: it uses half of its rows."""
+
+    def __init__(self, config: EngineConfig, *, half: bool = False) -> None:
+        used = {**config.facts(), "max_num_seqs": config.max_num_seqs // (2 if half else 1)}
+        super().__init__(Scheduler(EngineConfig(**used)), config, VirtualClock())
+        self._random = random.Random(4)
+
+    def step(self) -> tuple[list[Output], bool]:
+        """Run an iteration, and stall now and then."""
+        found = super().step()
+        if found[1] and self._random.random() < 0.1:
+            self.clock.sleep_until_ns(self.clock.now_ns() + self._random.randrange(200_000_000))
+        return found
 
 
 class Lazy(ReferenceEngine):
