@@ -67,7 +67,7 @@ class Recovery:
     """A surge between two calm stretches. before_ns, during_ns: the median TTFT.
 
     recovery_ns: how long after the surge it is back; None: not while load was offered. expected_ns: when the backlog of a
-    queue without limits is served.
+    queue without limits is served. from_ns, until_ns: the surge.
     """
 
     run: TextRun
@@ -76,12 +76,15 @@ class Recovery:
     recovery_ns: int | None
     expected_ns: int
     path: str
+    from_ns: int = 0
+    until_ns: int = 0
 
     def facts(self) -> dict[str, Any]:
         """Return JSON data."""
         names = ("before_ns", "during_ns", "recovery_ns", "expected_ns")
         known = {name: getattr(self, name) for name in names}
         about = {"valid": self.run.valid, "reasons": list(self.run.validity.reasons), "samples": self.path}
+        about |= {"from_ns": self.from_ns, "until_ns": self.until_ns}
         return about | (known if self.run.valid else {"discarded": known})
 
 
@@ -90,6 +93,7 @@ class Surge:
     """What overload does to an engine. capacity: requests/s at saturation; spoilt: why it is not known."""
 
     capacity: float
+    objective: Objective
     rows: tuple[Overloaded, ...]
     recovery: Recovery
     spoilt: tuple[str, ...] = ()
@@ -122,6 +126,7 @@ class Surge:
     def facts(self) -> dict[str, Any]:
         """Return JSON data."""
         about = {"valid": self.valid, "reasons": list(self.reasons), "says": self.says, "capacity_per_s": self.capacity}
+        about["objective"] = vars(self.objective)
         rows: Mapping[str, Any] = {"rows": [row.facts() for row in self.rows], "recovery": self.recovery.facts()}
         return {**about, **rows}
 
@@ -137,7 +142,7 @@ def _measured(bench: Bench, calibrate: Calibrate, work: Work) -> Surge:
     with opened(bench, work, known.config) as serving:
         rows = [_overloaded(serving, known, load) for load in (QUICK_LOADS if bench.quick else LOADS)]
         recovery = _recovery(serving, capacity)
-    return Surge(capacity, tuple(rows), recovery, known.run.validity.reasons)
+    return Surge(capacity, known.objective, tuple(rows), recovery, known.run.validity.reasons)
 
 
 def _overloaded(serving: Serving, known: Saturation, load: float) -> Overloaded:
@@ -162,7 +167,8 @@ def _recovery(serving: Serving, capacity: float) -> Recovery:
     first = to_first_token(run)
     before, surge = (_median(first, part) for part in parts[:2])
     back = recovery_ns(first, parts[0], parts[1].end_ns)
-    return Recovery(run, before, surge, back, round(parts[1].seconds * DRAINS * 1e9), path)
+    return Recovery(run, before, surge, back, round(parts[1].seconds * DRAINS * 1e9), path,
+                    parts[0].end_ns, parts[1].end_ns)  # fmt: skip
 
 
 def to_first_token(run: TextRun) -> Samples:

@@ -10,6 +10,7 @@ from typing import Any
 from batchproof.reports.formats.bench import BenchReport
 from batchproof.reports.plots import cost, distribution, isolation, load, over_time, overload, static, sweep, tune
 from batchproof.reports.plots.chart import Chart
+from batchproof.reports.plots.engines import against_load, others, tuning
 from batchproof.reports.wording import line
 
 Make = Callable[[Mapping[str, Any], Path, int], Iterable[Chart]]  # a measurement, the bench's folder, the objective in ns
@@ -22,7 +23,13 @@ MADE: tuple[tuple[str, Make], ...] = (
     ("overload", lambda one, folder, _slo_ns: overload.charts(one, folder)),
     ("overload", lambda one, folder, _slo_ns: over_time.charts(one, folder)),
     ("cost", lambda one, _folder, _slo_ns: cost.charts(one)),
-    ("tune", lambda one, _folder, _slo_ns: tune.charts(one)),
+    ("tune", lambda one, _folder, _slo_ns: tuning.charts(one) if "pace" in one else tune.charts(one)),
+    ("saturation", lambda one, folder, _slo_ns: against_load.saturation(one, folder)),
+    ("latency", lambda one, folder, _slo_ns: against_load.latency(one, folder)),
+    ("prefill", lambda one, folder, _slo_ns: others.prefill(one, folder)),
+    ("surge", lambda one, folder, _slo_ns: against_load.surge(one, folder)),
+    ("surge", lambda one, folder, _slo_ns: others.recovery(one, folder)),
+    ("clients", lambda one, folder, _slo_ns: others.clients(one, folder)),
 )
 
 

@@ -182,7 +182,7 @@ class Chart:
         if any(not point.exact and point.bounded and None in (point.low, point.high) for point in self.points):
             found.append("An arrow, or a band that ends at its line: too few requests for a bound on that side.")
         if any(not point.bounded for point in self.points):
-            found.append("Figures without an interval: the raw samples that it comes from are not in the folder.")
+            found.append("Figures without an interval: their raw samples are not in the folder, or too few for a bound.")
         return tuple(filter(None, found))
 
 

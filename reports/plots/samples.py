@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import itertools
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
@@ -69,6 +69,14 @@ class Samples:
 
 def read(folder: Path, name: object) -> Samples:
     """Read the samples of this name, as bench.jsonl has it, in a report folder; SamplesError."""
+    found = arrays(folder, name, NAMES)
+    if any(array.ndim != 1 or array.shape != found["outcome"].shape for array in found.values()):
+        raise SamplesError(f"{name} does not hold samples: its arrays differ in length")
+    return Samples(**found)
+
+
+def arrays(folder: Path, name: object, names: Sequence[str]) -> dict[str, Ints]:
+    """Read these arrays of samples: int64; SamplesError."""
     if not isinstance(name, str) or not name:
         raise SamplesError("the bench does not say where its samples are")
     path = folder / name
@@ -79,14 +87,11 @@ def read(folder: Path, name: object) -> Samples:
             if sum(one.file_size for one in packed.infolist()) > MOST_BYTES:
                 raise SamplesError(f"{name} unpacks to more than {MOST_BYTES >> 20} MiB")
         with np.load(path, allow_pickle=False) as file:
-            arrays: dict[str, Any] = {one: file[one].astype(np.int64, casting="safe") for one in NAMES}
+            return {one: file[one].astype(np.int64, casting="safe") for one in names}
     except FileNotFoundError:
         raise SamplesError(f"{name} is not there") from None
     except (OSError, EOFError, KeyError, ValueError, TypeError, AttributeError, BadZipFile, zlib.error) as error:
         raise SamplesError(f"{name} does not hold samples: {error}") from None
-    if any(array.ndim != 1 or array.shape != arrays["outcome"].shape for array in arrays.values()):
-        raise SamplesError(f"{name} does not hold samples: its arrays differ in length")
-    return Samples(**arrays)
 
 
 Bounds = tuple[float | None, float | None, float | None]  # a figure and its interval

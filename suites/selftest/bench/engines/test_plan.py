@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from batchproof.reports import measured, read_bench
 from batchproof.reports.figure_names import declared
 from batchproof.reports.figures import Figure
 from batchproof.reports.plots import page
+from batchproof.reports.plots.catalogue import charts
+from batchproof.reports.plots.chart import Panel
 from batchproof.suites.selftest.bench.test_figures import OF_ENGINES
 
 MS = 1_000_000
@@ -86,6 +89,50 @@ def test_the_report_has_each_measurement(folder: Path) -> None:
     assert [one["word"] for one in report.measurements] == ["measured", "PASS", "measured", "measured", "measured"]
     assert not report.truncated
     assert "end to end 1.00 x the simulated reference" in page.to_html(report, folder)
+
+
+NAMES = [
+    "saturation-accelerator", "texts-accelerator", "prefill-accelerator", "surge-accelerator", "recovery-accelerator",
+    "clients-accelerator",
+]  # fmt: skip
+
+
+def test_each_measurement_has_a_chart(folder: Path) -> None:
+    """In the order of the measurements, and made of the figures of the report."""
+    report = read_bench(folder)
+    found = charts(report, folder)
+    by_name = {one.name: one for one in found.charts}
+    figures = measured(folder).by_id()
+    first, between, good = by_name["texts-accelerator"].panels
+    high = figures["itl.p99_ns[work=accelerator,load=0.9]"].value / MS
+
+    assert (list(by_name), found.left_out) == (NAMES, ())
+    assert isinstance(between, Panel)
+    assert between.series[2].points[-1].y == pytest.approx(high)
+    assert all(point.bounded for one in found.charts for point in one.points if one.measurement in ("latency", "prefill"))
+    assert {one.title for one in (first, between, good)} == {"Time to the first token", "Time between tokens", "Goodput"}
+    device = by_name["saturation-accelerator"].panels[0]
+    assert isinstance(device, Panel)
+    assert device.lines[0].at >= device.series[0].points[-1].y * 0.98
+
+
+def test_what_is_invalid_has_no_figure_in_a_chart(folder: Path) -> None:
+    """It is hatched, with the reason; a chart without any valid part says only that."""
+    report = read_bench(folder)
+
+    def spoilt(one: object) -> object:
+        if isinstance(one, list):
+            return [spoilt(part) for part in one]
+        if not isinstance(one, dict):
+            return one
+        found = {name: spoilt(value) for name, value in one.items()}
+        return {**found, "valid": False, "reasons": ["the host stalled"]} if "valid" in found else found
+
+    found = charts(replace(report, measurements=tuple(spoilt(one) for one in report.measurements)), folder)  # type: ignore[arg-type]
+
+    assert found.left_out == ()
+    assert [one.name for one in found.charts] == NAMES[1:]
+    assert all(panel.nothing.startswith("INVALID: the host stalled") for one in found.charts for panel in one.panels)  # type: ignore[union-attr]
 
 
 def test_half_of_the_rows_is_slower_than_the_simulation(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from batchproof.bench.engines.options import TextOptions
 from batchproof.bench.engines.tuning.command import EngineTuneOptions
 from batchproof.bench.tune.command import TuneOptions, run_tune
 from batchproof.reports import measured, read_bench
+from batchproof.reports.plots.catalogue import charts
 
 TARGETS = "batchproof.suites.selftest.bench.engines.simulated"
 
@@ -40,6 +41,9 @@ def test_the_best_limits_are_written(tmp_path: Path) -> None:
     assert all(one["kept"] == one["predicted"] for one in line["verified"])
     assert line["chosen"]["rate"] == pytest.approx(measured(report).by_id()["tune.requests_per_s[work=accelerator]"].value)
     assert read_bench(report).header["command"].startswith("batchproof tune --target")
+    grid, verified = charts(read_bench(report), report).charts
+    assert [cell.chosen for cell in grid.panels[0].cells].count(True) == 1  # type: ignore[union-attr]
+    assert len(verified.points) == 2 * len(line["verified"])
 
 
 def test_an_impossible_objective_fails(tmp_path: Path) -> None:
