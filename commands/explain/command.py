@@ -17,7 +17,7 @@ from batchproof.fixtures.judging.checkers.config import HAZARDOUS, INERT, INVALI
 from batchproof.fixtures.judging.pbtxt import parse
 
 FORMAT = 1
-MANY = 20
+MANY, LONGEST = 20, 300
 HEADINGS = {
     "leaves": "When a batch leaves",
     "waits": "What a request waits for",
@@ -52,11 +52,13 @@ def _explain(names: Sequence[str], *, as_json: bool) -> ExitStatus:
 
 def _explained(source: Source) -> dict[str, Any]:
     """Return everything about a file as JSON data. What the server refuses has no behaviour to explain."""
-    problems = [one for one in judge(source.text, beside=source.beside).problems if rules()[one.rule].level != "MAY"]
+    judged = judge(source.text, folder=source.folder, beside=source.beside, called=source.called)
+    problems = [one for one in judged.problems if rules()[one.rule].level != "MAY"]
     invalid = [_said(one) for one in problems if one.kind == INVALID][:MANY]
     if invalid:
         return {"summary": "Triton refuses this configuration", "invalid": invalid}
     config = parse(source.text).config
+    config.name = config.name or source.called
     words = in_words(config)
     known = [{"text": one.text, "source": one.finding} for one in surprises(config)]
     return {
@@ -71,7 +73,7 @@ def _explained(source: Source) -> dict[str, Any]:
 
 
 def _said(problem: Problem) -> str:
-    return f"{visible(problem.message[:300])} ({problem.rule}, line {problem.line})"
+    return f"{visible(problem.message[:LONGEST])} ({problem.rule}, line {problem.line})"
 
 
 def _lines(data: dict[str, Any]) -> list[str]:

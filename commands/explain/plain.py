@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from batchproof.commands.explain.surprises import instances, stages, varies
+from batchproof.commands.explain.instances import instances
+from batchproof.commands.explain.surprises import stages, varies
 from batchproof.fixtures.judging.checkers.config.common import enum_name
-from batchproof.fixtures.judging.checkers.config.model import gets_scheduler
+from batchproof.fixtures.judging.checkers.config.model import BATCH_BY_THEMSELVES, gets_scheduler
 
 if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 IDLE_US = 1_000_000  # max_sequence_idle_microseconds where none is given
+LONGEST = 300  # characters of a name
+DECOUPLED = (
+    "The model is decoupled: it may answer a request any number of times, and go on after it has taken the next batch."
+)
 SWEEP_MS = 500  # how often waiting requests are looked at
 
 
@@ -36,13 +41,17 @@ def explain(config: ModelConfig) -> Explanation:
         case "sequence_batching":
             leaves, waits, refused = _sequence(config)
         case "ensemble_scheduling":
-            leaves = [
-                "It forms no batches: a request goes from step to step, and each step's model has a batcher of its own."
-            ]
-            waits, refused = ["What it waits for is the sum of what it waits for in each step."], []
+            leaves = ["It forms no batches: the model of each step does, or does not, as its own configuration says."]
+            words = "It waits in each step for that step's model."
+            waits, refused = [f"{words} Steps that do not need each other's tensors run side by side."], []
+        case _ if config.backend in BATCH_BY_THEMSELVES:
+            leaves = [f"The server hands over each request at once and alone. {config.backend} batches by itself."]
+            waits, refused = [f"It waits for what the settings of {config.backend} make it wait for."], []
         case _:
             leaves = ["Each request is executed alone, in the order of arrival, as soon as an instance is free."]
             waits, refused = ["It waits for a free instance, as long as that takes."], []
+    if config.model_transaction_policy.decoupled:
+        leaves.append(DECOUPLED)
     return Explanation(_summary(config), tuple(leaves), tuple(waits), (*refused, *_always_refused(config)))
 
 
@@ -69,10 +78,11 @@ def _summary(config: ModelConfig) -> str:
     choice = config.WhichOneof("scheduling_choice")
     oldest = config.sequence_batching.HasField("oldest")
     kind = f"a sequence batcher ({'oldest' if oldest else 'direct'})" if choice == "sequence_batching" else kinds.get(choice)
-    most, count = config.max_batch_size, instances(config)
+    most = config.max_batch_size
     rows = f"up to {most} rows in a batch" if most > 1 else "one row in a batch" if most else "no batch dimension"
-    ours = "" if choice == "ensemble_scheduling" else f", {count} instance{'s' * (count != 1)}"
-    return f"{config.name or 'the model'}: {kind or 'no batcher'}, {rows}{ours}"
+    ours = "" if choice == "ensemble_scheduling" else f", {instances(config)}"
+    name = config.name if len(config.name) <= LONGEST else f"{config.name[:LONGEST]}..."
+    return f"{name or 'the model'}: {kind or 'no batcher'}, {rows}{ours}"
 
 
 def _dynamic(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
@@ -81,7 +91,7 @@ def _dynamic(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
         leaves = ["Each request is executed alone, whatever dynamic_batching says, because max_batch_size is not above 1."]
         return leaves, *_policy_words(config, 0)
     sizes = sorted(set(batching.preferred_batch_size))
-    delay = 0 if 1 in (sizes or [most]) else batching.max_queue_delay_microseconds
+    delay = batching.max_queue_delay_microseconds
     leaves = _leaves(sizes, most, delay)
     if varies(config):
         leaves.append(
@@ -121,9 +131,11 @@ def _policy_words(config: ModelConfig, delay: int) -> tuple[list[str], list[str]
     """Return what a request waits for, and what is refused, by the queue policies."""
     batching = config.dynamic_batching
     waits = [f"It waits for company for {duration(delay)} at most." if delay else "It does not wait for company."]
+    if delay and 1 in batching.preferred_batch_size:
+        waits.append("A request of one row does not wait where an instance is free, because 1 is a preferred size.")
     waits.append("It waits for a free instance, as long as that takes, unless a timeout ends it.")
     if stages(config):
-        words = f"Up to {2 * instances(config)} batches are formed ahead, behind busy instances"
+        words = "Up to 2 batches for each instance are formed ahead, behind busy instances"
         waits.append(f"{words}: what is in them cannot be cancelled or refused any more.")
     refused: list[str] = []
     levels = [("", batching.default_queue_policy)]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from batchproof.commands.explain.instances import instances
 from batchproof.fixtures.judging.checkers.config.common import enum_name
 
 if TYPE_CHECKING:
@@ -20,11 +21,6 @@ class Surprise:
 
     text: str
     finding: str
-
-
-def instances(config: ModelConfig) -> int:
-    """Return how many instances the configuration asks for: one where it says nothing, and one for each GPU in a list."""
-    return sum(max(1, group.count) * max(1, len(group.gpus)) for group in config.instance_group) or 1
 
 
 def limited(config: ModelConfig) -> bool:
@@ -59,7 +55,7 @@ def _bounded(config: ModelConfig) -> bool:
 
 _KNOWN: Mapping[str, tuple[Callable[[ModelConfig], bool], str]] = {
     "f-2026-02": (
-        lambda config: _delays(config) and instances(config) == 1 and not limited(config),
+        lambda config: _delays(config) and instances(config).fewest == 1 and not limited(config),
         "With a queue delay and one instance, a backlog does not leave in full batches: a small batch is among them.",
     ),
     "f-2026-14": (

@@ -85,7 +85,7 @@ def _judged(
                 print(formats.github_unreadable(source))
             continue
         files += 1
-        judged = judge(source.text, release, source.folder, source.beside)
+        judged = judge(source.text, release, source.folder, source.beside, source.called)
         found = kept(source.path, judged.problems, chosen, judged.remarks)
         everything += found
         new = [finding for finding in found if finding not in baseline]

@@ -24,6 +24,7 @@ class Source:
     """One file: its path as it is shown, and its text, or why it cannot be read.
 
     folder: the name of the folder of a model that can be served from there; empty if it is not clear that one can.
+    called: what the server calls the model if it has no name; empty if that is not known.
     beside: finds the models that lie beside it.
     """
 
@@ -31,6 +32,7 @@ class Source:
     text: str = ""
     why: str = ""
     folder: str = ""
+    called: str = ""
     beside: Beside = alone
 
 
@@ -94,7 +96,8 @@ def _read(path: str, release: tuple[int, int] | None) -> Source:
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - the server takes the folder's name, not that of a link's target
     if absolute.name != CONFIG:
         return Source(path, text)
-    return Source(path, text, folder=_folder(absolute.parent), beside=neighbours(absolute, _read_neighbour, release))
+    beside = neighbours(absolute, _read_neighbour, release)
+    return Source(path, text, folder=_folder(absolute.parent), called=absolute.parent.name, beside=beside)
 
 
 def _folder(here: Path) -> str:

@@ -8,16 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from batchproof.fixtures.judging.checkers.config.common import Beside, Neighbour
+from batchproof.fixtures.judging.checkers.config.model import OTHER_BACKENDS, PLATFORMS
 from batchproof.fixtures.judging.pbtxt import parse
 
 if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 CONFIG, MODEL = "config.pbtxt", "model.py"
+# Triton's own backends: if the model's file has another type or shape for a tensor than the configuration, they refuse the
+# model. A backend of somebody else may do anything.
+KEEPING = OTHER_BACKENDS | set(PLATFORMS)
 # Backends that take inputs and outputs from the configuration alone once it lists both. Others may complete them from the
 # model's file, and Python's from the model's code.
 AS_LISTED = ("onnxruntime", "pytorch")
-IMPLY = {"onnxruntime_onnx": "onnxruntime", "pytorch_libtorch": "pytorch"}
+IMPLY = {platform: backend for backend, platforms in PLATFORMS.items() for platform in platforms}
 COMPLETES = b"auto_complete_config"
 
 
@@ -39,7 +43,8 @@ def neighbours(path: Path, read: Callable[[Path], bytes], release: tuple[int, in
             return Neighbour()
         if config.mistakes:
             return Neighbour()
-        return Neighbour(config.config, frozenset(versions), _as_listed(config.config, list(versions.values()), read))
+        as_listed = _as_listed(config.config, list(versions.values()), read)
+        return Neighbour(config.config, frozenset(versions), as_listed, as_listed or _keeps(config.config))
 
     @cache
     def is_served() -> bool:
@@ -49,6 +54,11 @@ def neighbours(path: Path, read: Callable[[Path], bytes], release: tuple[int, in
         return any((one / CONFIG).is_file() for one in repository.iterdir() if one != path.parent and one.is_dir())
 
     return find
+
+
+def _keeps(config: ModelConfig) -> bool:
+    """Return whether the server keeps what the configuration says of each tensor that it lists."""
+    return (config.backend or IMPLY.get(config.platform, "")) in KEEPING
 
 
 def _as_listed(config: ModelConfig, versions: list[Path], read: Callable[[Path], bytes]) -> bool:

@@ -72,9 +72,9 @@ class ConfigurationServer:
         if not folder or folder in (".", "..") or "/" in folder or "\0" in folder or len(folder.encode()) > 255:
             return Answer(REFUSED, f"'{folder}' cannot be the name of a folder")
         server = self._running()
-        for name in {one.decode() for one in _NAMED.findall(config)}:
-            self._stand_in(server, name)
         texts = {**{name: text.encode() for name, text in others.items()}, folder: config}
+        for name in {one.decode() for text in texts.values() for one in _NAMED.findall(text)}:
+            self._stand_in(server, name)
         for name, text in texts.items():
             server.write({f"{name}/config.pbtxt": text, **{f"{name}/{version}/model.py": MODEL for version in versions}})
         server.write({f"{folder}/{label}": b"label\n" for label in labels})

@@ -38,6 +38,20 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert (one["no_effect"], one["invalid"]) == ([], [])
 
 
+def test_the_folder_has_a_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It names a model without a name, and the server refuses another name than that of the folder."""
+    path = tmp_path / "echo" / "config.pbtxt"
+    (tmp_path / "echo" / "1").mkdir(parents=True)
+    path.write_text('backend: "python"', encoding="utf-8")
+    assert explain([str(path)]) is ExitStatus.FINE
+    path.write_text('backend: "python" name: "other"', encoding="utf-8")
+    assert explain([str(path)]) is ExitStatus.FAILED
+
+    out = capsys.readouterr().out
+    assert "config.pbtxt: echo: no batcher" in out
+    assert "unexpected directory name 'echo' for model 'other'" in out
+
+
 def test_what_is_refused_is_not_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A configuration that Triton refuses has no behaviour; the others are explained all the same."""
     wrong, inert = tmp_path / "wrong.pbtxt", tmp_path / "inert.pbtxt"

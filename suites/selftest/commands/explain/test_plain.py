@@ -9,6 +9,7 @@ from batchproof.fixtures.judging.pbtxt import parse
 
 FREE = "A batch leaves as soon as an instance is free"
 ELSE = "or else with all that waits, up to 8 rows. Nothing waits for company."
+AUTO = "1 instance (with GPUs: 1 on each)"
 HEAD = 'name: "m" backend: "python" max_batch_size: 8 '
 
 
@@ -43,13 +44,20 @@ def told(rest: str, head: str = HEAD) -> Explanation:
         (
             "max_queue_delay_microseconds: 2000000 preferred_batch_size: [ 1, 4 ]",
             [
-                f"{FREE}, with the largest of 1 or 4 rows that the waiting requests make, {ELSE}"
+                f"{FREE} and 1 or 4 rows wait.",
+                "If the next request would bring it above 4 rows, it leaves without that one.",
+                "Otherwise it leaves 2 s after its oldest request came, with all that waits, up to 8 rows.",
+                "This time also runs while every instance is busy.",
             ],
+        ),
+        (
+            "preferred_batch_size: [ 1, 4 ]",
+            [f"{FREE}, with the largest of 1 or 4 rows that the waiting requests make, {ELSE}"],
         ),
     ],
 )
 def test_when_a_batch_leaves(batching: str, leaves: list[str]) -> None:
-    """A size that is reached or a delay that is over; a preferred size of 1 leaves nothing to wait for."""
+    """A size that is reached or a delay that is over."""
     assert list(told(f"dynamic_batching {{ {batching} }}").leaves) == leaves
 
 
@@ -70,8 +78,8 @@ def test_policies() -> None:
 @pytest.mark.parametrize(
     ("rest", "head", "summary", "leaves"),
     [
-        ("", HEAD, "m: no batcher, up to 8 rows in a batch, 1 instance", "Each request is executed alone, in the order"),
-        ("dynamic_batching { }", "", "the model: a dynamic batcher, no batch dimension, 1 instance", "Each request is"),
+        ("", HEAD, f"m: no batcher, up to 8 rows in a batch, {AUTO}", "Each request is executed alone, in the order"),
+        ("dynamic_batching { }", "", f"the model: a dynamic batcher, no batch dimension, {AUTO}", "Each request is"),
         (
             "instance_group [ { count: 2 gpus: [ 0, 1 ] } ] sequence_batching { oldest { max_candidate_sequences: 3 } }",
             HEAD,
@@ -100,3 +108,46 @@ def test_a_backend_may_add_a_batcher() -> None:
     assert added.startswith("No scheduler is chosen: the backend adds `dynamic_batching { }`")
     assert free.startswith(FREE)
     assert told("").leaves == ("Each request is executed alone, in the order of arrival, as soon as an instance is free.",)
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        ("", AUTO),
+        ('platform: "onnxruntime_onnx"', "2 instances (with GPUs: 1 on each)"),
+        ('backend: "tensorflow" instance_group { kind: KIND_CPU }', "2 instances"),
+        ('backend: "onnxruntime" instance_group { kind: KIND_CPU count: 1 }', "1 instance"),
+        ("instance_group { kind: KIND_GPU count: 3 }", "3 instances on each GPU"),
+        ("instance_group { kind: KIND_MODEL } instance_group { kind: KIND_GPU }", "1 instance and 1 instance on each GPU"),
+        ("instance_group { kind: KIND_GPU gpus: [ 0, 1 ] count: 2 }", "4 instances"),
+        ("instance_group { count: 2 } instance_group { kind: KIND_CPU }", "3 instances (with GPUs: 2 on each, and 1 more)"),
+    ],
+)
+def test_instances(groups: str, words: str) -> None:
+    """How many there are depends on the host's GPUs, and on the backend where no count is given."""
+    assert told(groups, 'name: "m" ').summary == f"m: no batcher, no batch dimension, {words}"
+
+
+def test_a_lone_row_that_does_not_wait_is_told() -> None:
+    """With a preferred size of 1, the delay is for requests of several rows."""
+    found = told("dynamic_batching { preferred_batch_size: [ 1, 4 ] max_queue_delay_microseconds: 100 }")
+
+    assert found.waits[:2] == (
+        "It waits for company for 100 us at most.",
+        "A request of one row does not wait where an instance is free, because 1 is a preferred size.",
+    )
+
+
+def test_what_batches_by_itself_is_not_said_to_execute_requests_alone() -> None:
+    """An engine with continuous batching gets each request alone, and puts them together; a decoupled model goes on."""
+    decoupled = "model_transaction_policy { decoupled: true }"
+    engine = told(decoupled, 'backend: "vllm" ')
+
+    assert engine.leaves[0] == "The server hands over each request at once and alone. vllm batches by itself."
+    assert engine.leaves[1].startswith("The model is decoupled:")
+    assert told("dynamic_batching { }").leaves[-1] != engine.leaves[1]
+
+
+def test_a_long_name_is_shortened() -> None:
+    """The summary is one line that can be read."""
+    assert len(told("", f'name: "{"x" * 5000}"').summary) < 400

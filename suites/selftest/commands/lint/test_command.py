@@ -39,7 +39,7 @@ def test_a_finding_is_a_line_and_what_to_write(tmp_path: Path, capsys: pytest.Ca
     assert run(path) is ExitStatus.FAILED
 
     assert capsys.readouterr().out.splitlines() == [
-        f"{path}:2:1: CFG-SIZE-001 invalid: 'max_batch_size' must be non-negative value for ",
+        f"{path}:2:1: CFG-SIZE-001 invalid: 'max_batch_size' must be non-negative value for {tmp_path.name}",
         "    instead: write 0 for a model without a batch dimension, or the largest batch",
         "1 file read; 1 invalid in 1 of them",
     ]
@@ -125,6 +125,23 @@ def test_a_template_is_named_as_such(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert run(put(tmp_path / f"{number}.pbtxt", f'{GOOD}max_batch_size: {placeholder}\nfoo: 1\n')) is ExitStatus.FAILED
     out = capsys.readouterr().out
     assert (out.count("this is a template"), out.count("CFG-PARSE-001")) == (6, 0)
+
+
+def test_what_is_not_a_template_is_not_called_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A string of JSON and bytes of anything else can look like a placeholder."""
+    put(tmp_path / "a.pbtxt", '{"$defs": {}}')
+    (tmp_path / "b.pbtxt").write_bytes(b"\x1f\x8b\x08$iS\x02 $HOME\n")
+    assert run(tmp_path / "a.pbtxt", tmp_path / "b.pbtxt") is ExitStatus.FAILED
+    assert "this is a template" not in capsys.readouterr().out
+
+
+def test_a_model_without_a_name_is_called_like_its_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The server gives it that name; elsewhere nobody knows one."""
+    text = WRONG.replace(GOOD, "") + 'backend: "python"\n'
+    run(put(tmp_path / "echo" / "config.pbtxt", text), put(tmp_path / "other.pbtxt", text))
+    first, second = (line for line in capsys.readouterr().out.splitlines() if "CFG-SIZE-001" in line)
+    assert first.endswith("for echo")
+    assert second.endswith("for this model")
 
 
 def test_a_baseline_hides_what_was_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

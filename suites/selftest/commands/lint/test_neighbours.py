@@ -66,6 +66,41 @@ def test_only_what_nobody_completes_is_compared(
     assert all(line.startswith(f"{path}:7:5: ") for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ('backend: "tensorrt" max_batch_size: 8', ["data type"]),
+        ('backend: "dali"', ["data type"]),
+        ('backend: "python"', ["data type"]),
+        ('backend: "mine"', []),
+    ],
+)
+def test_types_that_are_listed_are_kept(
+    model: str, told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A backend of Triton's own may add tensors, but changes none that is listed."""
+    path = put(tmp_path / "e" / "config.pbtxt", PIPELINE.replace('"X"', '"I"').replace(IO, "max_batch_size: 8 " + IO))
+    put(tmp_path / "a" / "config.pbtxt", f"{model} {IO.replace('FP32', 'FP16')}")
+    put(tmp_path / "a" / "1" / "model.py", f"{CLASS}    def auto_complete_config(config): ...")
+
+    found = [line.split("inconsistent ")[1].split(":")[0] for line in linted(path, capsys) if "inconsistent" in line]
+
+    assert sorted(set(found)) == told
+
+
+@pytest.mark.parametrize(("size", "told"), [("max_batch_size: 8", ["shape"]), ("max_batch_size: 0", [])])
+def test_a_shape_is_compared_where_the_batch_size_is_known(
+    size: str, told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """TensorRT may complete a batch size of 0, and then the shapes are others."""
+    path = put(tmp_path / "e" / "config.pbtxt", PIPELINE.replace('"X"', '"I"').replace(IO, "max_batch_size: 8 " + IO))
+    put(tmp_path / "a" / "config.pbtxt", f'backend: "tensorrt" {size} {IO.replace("dims: 3", "dims: [ 8, 4 ]")}')
+
+    found = [line.split("inconsistent ")[1].split(":")[0] for line in linted(path, capsys) if "inconsistent" in line]
+
+    assert sorted(set(found)) == told
+
+
 def test_versions_are_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The version policy of the step's model decides which of them are served."""
     path = put(tmp_path / "e" / "config.pbtxt", PIPELINE.replace("-1", "1"))
