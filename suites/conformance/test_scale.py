@@ -28,6 +28,7 @@ LATE = BatcherConfig(max_batch_size=20)  # no other rule sends it a request, so 
 WIDE = BatcherConfig(max_batch_size=128)
 HUGE = BatcherConfig(max_batch_size=2048)
 DEEP = gated(*(Send(f"r{i}") for i in range(48)))
+LATER = {"after_ns": 1}  # so that simulated time passes too: at one moment, each could have met all others in the queue
 
 
 def held(name: str, **asked: bool) -> Script:
@@ -47,13 +48,13 @@ def fills_all() -> Script:
 
 def rounds(name: str, count: int, **request: int) -> Script:
     """So many requests, 32 at once, each time when those before are answered."""
-    sends = [[Send(f"{name}{i}", **request) for i in range(first, first + 32)] for first in range(0, count, 32)]
+    sends = [[Send(f"{name}{i}", **request, **LATER) for i in range(first, first + 32)] for first in range(0, count, 32)]
     return tuple(step for some in sends for step in (*some, Answered(tuple(send.name for send in some))))
 
 
 def one_by_one(count: int) -> Script:
     """Lone requests, each sent when the one before it is answered."""
-    return tuple(step for i in range(count) for step in (Send(f"r{i}"), Answered((f"r{i}",))))
+    return tuple(step for i in range(count) for step in (Send(f"r{i}", **LATER), Answered((f"r{i}",))))
 
 
 @pytest.mark.rule("DB-SCALE-001")

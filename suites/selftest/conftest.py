@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 
 SELFTEST = Path(__file__).parent
 FIRST = (  # the files that take longest: at the end of the list, one of them would keep a single worker busy
-    "test_strangers.py", "commands/adapter/test_check.py", "reference_batcher/test_mutants.py", "test_cli_report.py",
-    "reference_batcher/test_sequence_slots_schedules.py",
-    "fixtures/judging/test_session_liars.py", "targets/test_stdio_node.py", "bench/tune/test_tune.py",
-    "targets/test_deadlines.py", "fixtures/driving/test_covering.py", "fixtures/test_combinations.py",
-    "targets/test_stdio.py", "fixtures/judging/test_outcome_narrow.py", "stats/test_quantiles.py",
-    "test_action.py", "test_ci_files.py",
+    "test_ci_files.py", "reference_batcher/test_mutants.py", "test_strangers.py", "commands/adapter/test_check.py",
+    "load/spread/test_crew.py", "bench/ab/test_run.py", "test_deployment.py", "fixtures/judging/test_outcome_narrow.py",
+    "test_action.py", "commands/test_lab.py", "test_cli_report.py", "reference_batcher/test_sequence_slots_schedules.py",
+    "fixtures/judging/test_session_liars.py", "commands/env/test_view.py", "commands/env/test_make.py",
+    "targets/triton/test_wire_ways.py", "reports/site/test_pages.py", "fixtures/driving/test_covering.py",
+    "reports/html/test_report.py", "targets/test_stdio_node.py", "targets/engines/test_process.py",
+    "targets/test_deadlines.py", "test_docs.py", "reports/history/test_writing.py",
+    "targets/triton/test_compiled_strategy.py", "fixtures/test_combinations.py", "stats/test_quantiles.py",
+    "targets/test_stdio.py", "fixtures/judging/test_acceptor.py", "bench/tune/test_tune.py",
     "targets/triton/test_container.py", "load/second_opinion/test_locust_run.py", "load/test_runs.py",
-    "fixtures/judging/test_side_by_side.py", "commands/test_lab.py", "targets/kit/test_processes.py",
-    "commands/test_new_adapter.py", "reports/history/test_writing.py", "reports/history/test_store.py",
-    "test_docs_examples.py", "load/second_opinion/test_perf_analyzer.py", "targets/triton/test_compiled_strategy.py",
-    "load/spread/test_crew.py", "bench/ab/test_run.py", "reports/html/test_report.py",
+    "fixtures/judging/test_side_by_side.py", "targets/kit/test_processes.py", "commands/test_new_adapter.py",
+    "reports/history/test_store.py", "test_docs_examples.py", "load/second_opinion/test_perf_analyzer.py",
 )
 
 

@@ -23,7 +23,10 @@ GOOD = 'name: "a"\nbackend: "onnxruntime"\nmax_batch_size: 8\n'
 DELAYED = GOOD + "dynamic_batching { max_queue_delay_microseconds: 100 }\n"
 WRONG = 'name: "a"\nbackend: "onnxruntime"\nmax_batch_size: -1\n'
 GITLAB, GITHUB, NIGHTLY = ".gitlab-ci.yml", ".github/workflows/batcher.yml", ".github/workflows/nightly.yml"
+BROKEN = "mutant:delay-rearmed"
 SAME_SPEED = 'if [ "$1" = ab ]; then mkdir -p speed; echo "as fast" > speed/ab.md; exit ${SPEED:-0}; fi'
+JUDGED = 'if [ "$1" = check ]; then cp -r "$REPORTS/$3" "$5"; exit "$(cat "$REPORTS/$3/status")"; fi'
+NOT_READ_YET = 'case "$1 $2" in "history page" | "history changes") exit 0;; esac'
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +36,17 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(out), str(place)]
     subprocess.run(words, env=environment(), check=True)
     return out
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a report on a right target and one on a broken target, each with the status of its `check`."""
+    place = tmp_path_factory.mktemp("reports")
+    path = command(place / "bin")
+    for target in ("reference", BROKEN):
+        done = run(place, ["batchproof", "check", "--target", target, "--report", target], PATH=path)
+        (place / target / "status").write_text(str(done.returncode), encoding="utf-8")
+    return place
 
 
 @pytest.mark.parametrize(
@@ -91,7 +105,7 @@ def test_the_gate_stops_a_broken_stack_without_a_second_try(tmp_path: Path) -> N
     """A FAIL is not judged again."""
     folder = repository(tmp_path / "repository", GOOD, GOOD)
 
-    done = run(folder, ["sh", "ci/gate.sh"], PATH=command(tmp_path / "bin"), TARGET="mutant:delay-rearmed", BASE="base")
+    done = run(folder, ["sh", "ci/gate.sh"], PATH=command(tmp_path / "bin"), TARGET=BROKEN, BASE="base")
 
     assert (done.returncode, done.stdout.count("NOT CONFORMANT")) == (1, 1)
 
@@ -138,20 +152,23 @@ def test_a_ci_system_runs_the_gate(system: str, wheel: Path, tmp_path: Path) -> 
         ("reference", "reference", 0, 0, "No verdict changed."),
         ("reference", "reference", 1, 1, "No verdict changed."),
         ("reference", "reference", 75, 75, "No verdict changed."),
-        ("reference", "mutant:delay-rearmed", 0, 1, "1 new failure: DB-DELAY-005"),
-        ("reference", "mutant:delay-rearmed", 75, 1, "1 new failure: DB-DELAY-005"),
-        ("mutant:delay-rearmed", "reference", 0, 0, "1 rule is mended: DB-DELAY-005"),
-        ("mutant:delay-rearmed", "mutant:delay-rearmed", 0, 0, "1 rule fails as before"),
+        ("reference", BROKEN, 0, 1, "1 new failure: DB-DELAY-005"),
+        ("reference", BROKEN, 75, 1, "1 new failure: DB-DELAY-005"),
+        (BROKEN, "reference", 0, 0, "1 rule is mended: DB-DELAY-005"),
+        (BROKEN, BROKEN, 0, 0, "1 rule fails as before"),
     ],
 )
 def test_an_upgrade_is_stopped_by_what_is_worse(
-    old: str, new: str, speed: int, status: int, said: str, tmp_path: Path
+    old: str, new: str, speed: int, status: int, said: str, tmp_path: Path, reports: Path
 ) -> None:
-    """What the old version breaks as well is not held against the new one; what is slower is. `ab` is a stand-in here."""
-    (tmp_path / "upgrade.sh").write_text(files()["ci/upgrade.sh"], encoding="utf-8")
-    path = command(tmp_path / "bin", SAME_SPEED)
+    """What the old version breaks as well is not held against the new one; what is slower is.
 
-    done = run(tmp_path, ["sh", "upgrade.sh"], PATH=path, OLD=old, NEW=new, SPEED=str(speed))
+    `ab` is a stand-in here, and each target is judged once for all cases.
+    """
+    (tmp_path / "upgrade.sh").write_text(files()["ci/upgrade.sh"], encoding="utf-8")
+    path = command(tmp_path / "bin", f"{SAME_SPEED}\n{JUDGED}")
+
+    done = run(tmp_path, ["sh", "upgrade.sh"], PATH=path, OLD=old, NEW=new, SPEED=str(speed), REPORTS=str(reports))
 
     assert (done.returncode, said in done.stdout, "as fast" in done.stdout) == (status, True, True), done.stdout
 
@@ -177,16 +194,20 @@ def test_an_upgrade_to_what_cannot_start_is_not_compared(tmp_path: Path) -> None
 
 
 def test_a_night_is_kept_and_searched(tmp_path: Path) -> None:
-    """Eight nights, one for each commit: the first seven are too few to search, and the eighth is searched."""
+    """Eight nights, one for each commit: the first seven are too few to search, and the eighth is searched.
+
+    What the second to the sixth night would show is left out.
+    """
     for module in ("sqlalchemy", "otava"):
         pytest.importorskip(module, reason=f"the extra `selftest` ({module}) is not installed")
     folder = repository(tmp_path / "repository", GOOD, GOOD)
-    given = {"PATH": command(tmp_path / "bin"), "TARGET": "virtual", "BRANCH": "main"}
+    given = {"TARGET": "virtual", "BRANCH": "main"}
+    whole, kept = command(tmp_path / "bin"), command(tmp_path / "early", NOT_READ_YET)
     given["BATCHPROOF_HISTORY"] = str(tmp_path / "history.sqlite")
     said = []
     for night in range(8):
         git(folder, "commit", "--quiet", "--allow-empty", f"--message=night {night}")
-        done = run(folder, ["sh", "ci/nightly.sh"], **given)
+        done = run(folder, ["sh", "ci/nightly.sh"], PATH=kept if 0 < night < 6 else whole, **given)
         said.append(done.stdout)
         assert done.returncode == 0, done.stdout
 
