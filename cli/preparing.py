@@ -100,11 +100,13 @@ def new_adapter(
     on_asyncio: Annotated[bool, typer.Option("--asyncio", help="It lives on an asyncio event loop.")] = False,
     over_http: Annotated[bool, typer.Option("--http", help="It is in an HTTP server of its own.")] = False,
     over_grpc_v2: Annotated[bool, typer.Option("--grpc-v2", help="It is in a server of KServe V2 over gRPC.")] = False,
+    engine: Annotated[bool, typer.Option("--engine", help="It is an engine with continuous batching.")] = False,
 ) -> None:
     """Write an adapter that runs, a stand-in for the batcher behind it, and a test. Say what is still missing."""
     from batchproof.commands.new.adapter import KINDS, print_new_adapter
 
-    given = [kind for kind, asked in zip(KINDS, (in_process, on_asyncio, over_http, over_grpc_v2), strict=True) if asked]
+    asked = (in_process, on_asyncio, over_http, over_grpc_v2, engine)
+    given = [kind for kind, one in zip(KINDS, asked, strict=True) if one]
     if len(given) > 1:
         misuse(f"choose one of --{' and --'.join(given)}")
     end(print_new_adapter(name, folder, *given))

@@ -283,6 +283,13 @@ _TABLE = (
     Claim("gauges", "An engine tells how many requests run and wait, and how full its KV cache is.", "gauges"),
     Claim("kv_blocks", "The number of KV blocks can be set.", "a size of the KV cache"),
     Claim(
+        "token_budget",
+        "How many tokens an iteration computes at most can be set.",
+        "a token budget",
+        (True, False),
+        changes="If false, rules deploy a budget that no iteration can reach.",
+    ),
+    Claim(
         "max_model_len",
         "The longest text, a prompt and its continuation, can be set.",
         "a limit of prompt and continuation together",

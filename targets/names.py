@@ -174,7 +174,19 @@ def _made(adapter: Any, *arguments: str, **options: str) -> FullTarget:
         target = adapter(*arguments, **options) if make else adapter
     except Exception as error:
         raise error if isinstance(error, TargetError) else TargetError(_broken(what, error)) from error
-    for verb in ("info", "deploy"):
-        if not hasattr(target, verb):
-            raise TargetError(f"{adapter!r} is not a target: it has no `{verb}` (see docs/adapters.md)")
+    if lack := _lacking(target):
+        raise TargetError(f"{adapter!r} is not a target: {lack} (see docs/adapters.md)")
     return full(target)
+
+
+def _lacking(target: Any) -> str:
+    """Return what an object lacks to be a target, or an empty string. An engine needs no `deploy`."""
+    if not hasattr(target, "info"):
+        return "it has no `info`"
+    continuous = getattr(target.info, "discipline", "") == "continuous"
+    verb = "engine" if continuous else "deploy"
+    if hasattr(target, verb):
+        return ""
+    if not continuous and hasattr(target, "engine"):
+        return "it has `engine` and no `deploy`: write TargetInfo(..., discipline='continuous') for continuous batching"
+    return f"it has no `{verb}`"

@@ -106,6 +106,8 @@ class FullTarget:
 
     def deploy(self, config: Any) -> FullDeployment:
         """Deploy as `Target.deploy` does, or with nothing set; Unsupported if the adapter has no verb for that."""
+        if not hasattr(self.inner, "deploy"):
+            raise Unsupported("dynamic batching")
         if not isinstance(config, StackDefaults):
             return FullDeployment(self.inner.deploy(config), self)
         if self.deploy_defaults is None:

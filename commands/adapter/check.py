@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from batchproof.commands.adapter import answers, backlog, delays, ending, experiments, parallel, timing
-from batchproof.commands.adapter.claims import differences, measured
+from batchproof.commands.adapter.claims import ENGINE_OTHERS, OTHERS, Measured, differences, measured
 from batchproof.commands.adapter.deaths import Deaths
 from batchproof.commands.adapter.deploying import SIZE, Deploying
+from batchproof.commands.adapter.engines.check import EngineExamination
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding, Level, note, unseen, wrong
 from batchproof.commands.adapter.notes import ServerDied
@@ -37,13 +38,21 @@ NO_SENSE = "not tried: mend this first"
 
 @dataclass(frozen=True)
 class Examined:
-    """An adapter that was checked: its name, the findings with their places, and the facts behind them."""
+    """An adapter that was checked: its name, the findings with their places, and the facts behind them.
+
+    claims: those that were measured. ready: whether more than the first things could be tried. profile: to judge it by next.
+    untried: claims that the check does not measure.
+    """
 
     name: str
     version: str
     findings: tuple[tuple[Finding, Place | None], ...]
     facts: Facts
     seconds: float
+    claims: tuple[Measured, ...] = ()
+    ready: bool = False
+    profile: str = "CORE"
+    untried: tuple[str, ...] = OTHERS
 
     @property
     def wrong(self) -> list[tuple[Finding, Place | None]]:
@@ -318,11 +327,17 @@ def examine(spec: str, say: Callable[[str], None] = lambda _: None) -> Examined:
     """Check the adapter that `spec` names; TargetError if there is none."""
     began = time.monotonic()
     with Before() as before, Deaths() as deaths:
-        examination = Examination(resolve(spec), say, began)
+        target = resolve(spec)
+        engine = getattr(target.info, "discipline", "") == "continuous"
+        examination = (EngineExamination if engine else Examination)(target, say, began)
         try:
             examination.run()
         finally:
             examination.end(before, deaths)
-    info = examination.target.info
-    described = (info.name, info.version) if isinstance(info, TargetInfo) else (spec, "")
-    return Examined(*described, tuple(examination.findings), examination.facts, time.monotonic() - began)
+    described = (target.info.name, target.info.version) if isinstance(target.info, TargetInfo) else (spec, "")
+    found, facts, seconds = tuple(examination.findings), examination.facts, time.monotonic() - began
+    if isinstance(examination, EngineExamination):
+        return Examined(
+            *described, found, facts, seconds, examination.measured, examination.ready, "CONTINUOUS", ENGINE_OTHERS
+        )
+    return Examined(*described, found, facts, seconds, measured(facts), facts.usable)

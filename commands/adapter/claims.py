@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,10 @@ UNTRIED = "# Not tried, and so not claimed: {names}.\n"
 OTHERS = (
     "max_queue_size", "queue_limit_counts", "timeout_delay", "timeout_override", "preferred_sizes", "ordering", "priorities",
     "shapes", "ragged", "optional_inputs", "response_cache", "statistics", "error_status", "faults",
+)  # fmt: skip
+ENGINE_OTHERS = (
+    "joins_within", "admission", "request_priorities", "preemption", "prefix_cache", "samples", "kv_blocks", "block_size",
+    "duplicate_ids", "disconnects",
 )  # fmt: skip
 
 
@@ -155,10 +159,10 @@ def differences(claims: Mapping[str, Any], found: tuple[Measured, ...]) -> tuple
     )
 
 
-def as_toml(claims: tuple[Measured, ...], name: str, version: str) -> str:
-    """Return the file. What is not promised stays in it as a comment, so that nothing is lost."""
+def as_toml(claims: tuple[Measured, ...], name: str, version: str, others: Sequence[str] = OTHERS) -> str:
+    """Return the file. What is not promised stays in it as a comment, so that nothing is lost. others: were not tried."""
     lines = [f"{one.name} = {_toml(one.value)}  # {one.why}" for one in claims]
-    untried = UNTRIED.format(names=", ".join(OTHERS))
+    untried = UNTRIED.format(names=", ".join(others))
     return "\n".join([HEAD.format(name=name, version=version).rstrip("\n"), *lines, untried])
 
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from batchproof.commands.adapter.check import Examined, examine
-from batchproof.commands.adapter.claims import as_toml, measured
+from batchproof.commands.adapter.claims import as_toml
 from batchproof.commands.adapter.finding import Finding, Level
 from batchproof.commands.adapter.source import Place
 from batchproof.exit_status import ExitStatus, refuse
@@ -38,7 +38,7 @@ def print_check(spec: str, claims: Path | None = None, *, as_json: bool = False)
         return refuse("interrupted", ExitStatus.INTERRUPTED)
     finally:
         live.stop()
-    text = as_toml(measured(examined.facts), examined.name, examined.version)
+    text = as_toml(examined.claims, examined.name, examined.version, examined.untried)
     if claims is not None:
         try:
             claims.write_text(text, encoding="utf-8")
@@ -53,7 +53,7 @@ def print_check(spec: str, claims: Path | None = None, *, as_json: bool = False)
 
 def as_document(examined: Examined) -> dict[str, Any]:
     """Return the findings and the measured claims as JSON."""
-    claims = {one.name: {"value": one.value, "because": one.why} for one in measured(examined.facts)}
+    claims = {one.name: {"value": one.value, "because": one.why} for one in examined.claims}
     findings = [
         {"check": one.check, "result": one.level.value, "says": one.says, "where": str(where or ""), "mend": one.mend}
         for one, where in examined.findings
@@ -75,7 +75,7 @@ def _print(console: Console, examined: Examined, spec: str, claims: str, file: P
     console.print(table)
     for finding, where in examined.wrong:
         _print_wrong(console, finding, where)
-    if not examined.facts.usable and examined.wrong:
+    if not examined.ready and examined.wrong:
         console.print(Text(f"\nMend this first: nothing else can be tried yet ({examined.seconds:.0f} s)", "bold red"))
         return
     console.print(
@@ -87,7 +87,7 @@ def _print(console: Console, examined: Examined, spec: str, claims: str, file: P
         says = f"{count} thing{'s' * (count > 1)} to mend before any rule is judged"
         console.print(Text(f"{says} ({examined.seconds:.0f} s)", "bold red"))
     else:
-        call = f"batchproof check --target '{spec}' --profile CORE" + (f" --claims {file}" if file else "")
+        call = f"batchproof check --target '{spec}' --profile {examined.profile}" + (f" --claims {file}" if file else "")
         console.print(Text(f"The adapter is ready ({examined.seconds:.0f} s). Next: {call}", "bold green"), soft_wrap=True)
 
 

@@ -1,7 +1,7 @@
 """`batchproof new adapter NAME`: a complete adapter, a stand-in for the batcher behind it, and a test that runs CORE.
 
-There are four kinds, by how a batcher is reached. The files in `skeleton/` are the source: they run as they are, and
-docs/adapters.md shows one of them. The new name replaces `example` in them.
+There are four kinds for batchers, by how one is reached, and one for engines with continuous batching. The files in
+`skeleton/` are the source: they run as they are, and docs/adapters.md shows two of them. The new name replaces `example`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from pathlib import Path
 from batchproof.exit_status import ExitStatus, refuse
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-BATCHER, ADAPTER, SERVER, TEST = "{}_batcher.py", "{}_adapter.py", "{}_server.py", "test_{}.py"
+BATCHER, ADAPTER, SERVER, ENGINE, TEST = "{}_batcher.py", "{}_adapter.py", "{}_server.py", "{}_engine.py", "test_{}.py"
+FILES = {"batcher": BATCHER, "adapter": ADAPTER, "server": SERVER, "engine": ENGINE}
 IN_PROCESS = (
     "{adapter}: import your batcher instead of {batcher}, and delete {batcher}",
     "{adapter}, __init__: start it with the witness as its model; size and delay come from `config`",
@@ -27,6 +28,12 @@ SERVED = (
     "{adapter}, __init__: the distributions that the server needs, so that a missing one is named",
 )
 
+STEPPED = (
+    "{adapter}: import your engine instead of {engine}, and delete {engine}",
+    "{adapter}, __init__: give it the witness as its language model; its sizes come from `config`",
+    "{adapter}, submit, step, abort: your engine's calls; an output has the name of its request, and new tokens only",
+)
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -34,6 +41,7 @@ class Kind:
 
     sources: tuple[str, ...]
     steps: tuple[str, ...]
+    profile: str = "CORE"
 
     def names(self, name: str) -> list[str]:
         """Return the names of the files for a batcher of this name."""
@@ -45,6 +53,7 @@ KINDS = {
     "asyncio": Kind((f"asyncio_loop/{BATCHER}", f"asyncio_loop/{ADAPTER}", TEST), IN_PROCESS),
     "http": Kind((f"in_process/{BATCHER}", f"http_server/{SERVER}", f"http_server/{ADAPTER}", TEST), SERVED),
     "grpc-v2": Kind((f"in_process/{BATCHER}", f"grpc_v2_server/{SERVER}", f"grpc_v2_server/{ADAPTER}", TEST), SERVED),
+    "engine": Kind((f"engine/{ENGINE}", f"engine/{ADAPTER}", f"engine/{TEST}"), STEPPED, "CONTINUOUS"),
 }
 
 
@@ -59,16 +68,16 @@ def print_new_adapter(name: str, folder: Path, kind: str = "in-process") -> Exit
     except OSError as error:
         return refuse(f"cannot write {error.filename}: {error.strerror}", ExitStatus.UNAVAILABLE)
     names = [path.name for path in written]
-    words = {word: form.format(name) for word, form in (("batcher", BATCHER), ("adapter", ADAPTER), ("server", SERVER))}
+    words = {word: form.format(name) for word, form in FILES.items()}
     spec = f"{name}_adapter:{_class(name)}"
     where = () if folder.resolve() == Path.cwd() else (f"cd {folder}",)
     print(f"In {folder}: {', '.join(names[:-1])} and {names[-1]}. They run as they are. What is still missing:")
     steps = (
         *(step.format(**words) for step in KINDS[kind].steps),
-        f"{words['adapter']}, claims: what your batcher's documentation promises (docs/adapters.md lists the claims)",
+        f"{words['adapter']}, claims: what its documentation promises (docs/adapters.md lists the claims)",
         *where,
         f"batchproof adapter check {spec}, until it finds nothing",
-        f"batchproof check --target {spec} --profile CORE, and pytest {names[-1]}",
+        f"batchproof check --target {spec} --profile {KINDS[kind].profile}, and pytest {names[-1]}",
     )
     print("\n".join(f"{number:>3}. {step}" for number, step in enumerate(steps, 1)))
     return ExitStatus.FINE

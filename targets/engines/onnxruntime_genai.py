@@ -19,7 +19,7 @@ class OnnxRuntimeGenAITarget(HostedTarget):
 
     name = "onnxruntime-genai"
     program = "onnxruntime_genai_host.py"
-    beside = ("onnxruntime_genai_witness.py", "paged.py")
+    beside = ("onnxruntime_genai_witness.py",)
     distributions = ("onnxruntime-genai", "onnxruntime-extensions", "onnx")
     hint = HINT
     claims = CLAIMS

@@ -1,6 +1,6 @@
 """The witness of ONNX Runtime GenAI: an operation that keeps its data in the engine's own paged KV cache.
 
-This file travels: it needs numpy, onnx, onnxruntime-extensions, `paged` beside it, and `batchproof_witness`.
+This file travels: it needs numpy, onnx, onnxruntime-extensions, and `batchproof_witness`.
 
 The operation gets what PagedAttention gets in the models that the engine is made for: the new tokens of all rows, the block
 table, the rows' lengths and the cache. It writes (token, position) through the block table, and reads each context back.
@@ -18,9 +18,9 @@ import numpy as np
 import onnx
 from batchproof_witness import language
 from batchproof_witness.device import DEVICE
+from batchproof_witness.paged import Iteration, rows_of
 from onnx import TensorProto, helper
 from onnxruntime_extensions import PyOp, get_library_path, onnx_op
-from paged import Iteration, rows_of
 
 HEAD = 16
 DOMAIN = "ai.onnx.contrib"  # where onnxruntime-extensions puts operations written in Python

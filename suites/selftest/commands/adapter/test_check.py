@@ -150,7 +150,7 @@ def test_a_right_adapter_is_clean(target: str) -> None:
     }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "engine"])
 def test_the_skeletons_are_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """What `batchproof new adapter` writes has nothing to mend; its anchor is measured as it claims it."""
     name = f"fresh_{kind.replace('-', '_')}"

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 
-from batchproof.targets import witness
 from batchproof.targets.witness import language
+from batchproof.targets.witness.paged import Iteration, PagedCache, rows_of
 
 SIZE = 4
 FIRST, SECOND = language.prompt(1, 6), language.prompt(2, 5)
 
 
-@pytest.fixture(autouse=True)
-def travelling(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the witness the name under which it is known in other interpreters."""
-    monkeypatch.setitem(sys.modules, "batchproof_witness", witness)
-
-
 def prefill(slots: list[int], tables: list[list[int]], entries: np.ndarray | None = None) -> list:
     """Compute both prompts in one iteration, the first in blocks 3 and 1, the second in blocks 2 and 4."""
-    from batchproof.targets.engines.paged import Iteration, rows_of
-
     cache = np.zeros((6, SIZE, 2), np.float32) if entries is None else entries
     positions = [*range(6), *range(5)]
-    now = Iteration(
-        np.array([*FIRST, *SECOND]), np.array(positions), np.array(slots), [0, 6, 11], [6, 5], np.array(tables)
-    )
+    now = Iteration(np.array([*FIRST, *SECOND]), np.array(positions), np.array(slots), [0, 6, 11], [6, 5], np.array(tables))
     return list(rows_of(cache, now))
 
 
@@ -47,8 +35,6 @@ def test_right_tables_give_the_right_text():
 
 def test_a_context_goes_on_where_it_was_left():
     """A later iteration reads what earlier ones have written, and starts behind it."""
-    from batchproof.targets.engines.paged import Iteration, rows_of
-
     cache = np.zeros((6, SIZE, 2), np.float32)
     prefill(RIGHT, TABLES, cache)
     now = Iteration(np.array(NEXT), np.array([6, 5]), np.array([6, 17]), [0, 1, 2], [7, 6], np.array(TABLES))
@@ -74,3 +60,35 @@ def test_a_wrong_table_is_seen_as_a_place_and_as_a_text(slots: list, tables: lis
 
     assert [row for row, _ in rows] == seen
     assert [token for _, token in rows] != NEXT
+
+
+def test_a_cache_of_its_own_does_the_same_and_keeps_a_log():
+    """The rows are what an engine gives its model: new tokens, where they begin, and the block table."""
+    cache = PagedCache(6, SIZE)
+    first = cache.run([(FIRST, 0, [3, 1]), (SECOND, 0, [2, 4])])
+    then = cache.run([(NEXT[:1], 6, [3, 1])])
+    lines = cache.log()
+
+    assert (first, then) == (NEXT, [language.continuation(FIRST, 2)[1]])
+    assert [line["rows"] for line in lines] == [[[1, 0, 6, 0, [3, 1]], [2, 0, 5, 0, [2, 4]]], [[1, 6, 1, 0, [3, 1]]]]
+    assert [line["number"] for line in lines] == [1, 2]
+    assert cache.log() == []
+
+
+def test_what_was_never_written_is_out_of_place():
+    """A row that begins behind what is in the cache is torn."""
+    cache = PagedCache(6, SIZE)
+    cache.run([((20,), 3, [2])])
+
+    assert cache.log()[0]["rows"] == [[0, 3, 1, 3, [2]]]
+
+
+@pytest.mark.parametrize("blocks", [[3], [3, 99], [3, -1]], ids=["too short", "no such block", "nothing"])
+def test_what_a_table_has_no_block_for_is_lost(blocks: list[int]):
+    """It is out of place at once, and nobody else's entry is touched."""
+    cache = PagedCache(6, SIZE)
+    cache.run([(FIRST, 0, blocks), (SECOND, 0, [2, 5])])
+    mine, other = cache.log()[0]["rows"]
+
+    assert mine[3] == 2
+    assert other[3] == 0
