@@ -25,6 +25,7 @@ from batchproof.targets.witness.language import prompt
 KEY = "BATCHPROOF_OPENAI_KEY"
 CLAIMS = {"text": "unknown", "block_size": 16, "streaming": True, "cancel": True, "max_model_len": False}
 PREFIX = "openai:"
+MODELS = "/v1/models"
 FORM = "openai:http://host:port"
 WAIT_S = 0.02  # for something new, in a step
 LEAVES_S = 5.0  # for a thread whose connection is closed
@@ -84,7 +85,7 @@ class OpenAITarget:
     def alive(self) -> str:
         """Return why it cannot be judged any more, or an empty string."""
         try:
-            self._got("/v1/models")
+            self._got(MODELS)
         except TargetError as error:
             return str(error)
         return ""
@@ -99,14 +100,18 @@ class OpenAITarget:
     # ------------------------------------------------------------------------------------- what kind of server it is
 
     def _model(self, asked: str) -> str:
-        found = self._got("/v1/models")
+        found = self._got(MODELS)
         try:
-            names = [str(one["id"]) for one in found["data"]]
+            names = [one["id"] for one in found["data"]]
+            if not all(isinstance(one, str) for one in names):
+                raise TypeError
         except (KeyError, TypeError):
             raise TargetError(f"{self.address.base} is not a server of the OpenAI API: its /v1/models has no list") from None
         if asked in names or (not asked and len(names) == 1):
             return asked or names[0]
-        there = f"{self.address.base} has {', '.join(names) or 'no model'}"
+        if not names:
+            raise TargetError(f"{self.address.base} has no model: load one first")
+        there = f"{self.address.base} has {', '.join(names)}"
         if asked:
             raise Misuse(f"{there}: there is no model '{asked}'")
         raise Misuse(f"{there}: choose one with --target '{PREFIX}{self.address.base}?model=NAME'")
@@ -139,6 +144,8 @@ class OpenAITarget:
             late = f"takes more than {timeout_s('CALL_S'):g} s for {ENOUGH} tokens"
             raise TargetError(f"{self.address.base} {late}: {more_time('CALL_S')}")
         self._refuse(stream.status, "/v1/completions")
+        if not stream.status:
+            raise TargetError(f"{self.address.base} closes the connection of a completion without an answer")
         return list(_waiting(found))
 
     def _got(self, path: str) -> Any:
@@ -151,6 +158,8 @@ class OpenAITarget:
             why = str(error) or type(error).__name__
             raise TargetError(f"{self.address.base} cannot be reached: {why}: is the server running there?") from None
         self._refuse(answer.status, path)
+        if place := answer.getheader("Location"):
+            raise TargetError(f"{self.address.base}{path} is elsewhere: it is answered with {answer.status} and '{place}'")
         if answer.status != http.client.OK:
             raise TargetError(f"{self.address.base}{path} is answered with {answer.status}: {self.address.clean(text)}")
         try:
@@ -164,6 +173,9 @@ class OpenAITarget:
         if status in (http.client.UNAUTHORIZED, http.client.FORBIDDEN):
             how = f"it does not take the key in {KEY}" if self.address.key else f"it wants a key: set {KEY}"
             raise TargetError(f"{self.address.base}{path} is answered with {status}: {how}")
+        if status == http.client.NOT_FOUND and path != MODELS:
+            why = "a server of chats only cannot be judged, because its template changes the prompts"
+            raise TargetError(f"{self.address.base} has {MODELS} and no {path}: {why}")
         if status == http.client.NOT_FOUND:
             how = "name the address that comes before /v1"
             raise TargetError(f"{self.address.base} has no {path}, so it is not a server of the OpenAI API: {how}")

@@ -29,6 +29,9 @@ FAULTS = (
     "as in chats",  # its logprobs have another form, and it has no token_ids
     "only one",  # n is refused
     "hangs",
+    "hangs up",  # it closes the connection without an answer
+    "only chats",  # there is no /v1/completions
+    "moved",  # its models are elsewhere
 )
 
 
@@ -73,6 +76,11 @@ class Handler(BaseHTTPRequestHandler):
                 self._answer(404, {"error": "no such path"})
             elif self.server.fault == "no list":
                 self._answer(200, {"hello": "world"})
+            elif self.server.fault == "moved":
+                self.send_response(307)
+                self.send_header("Location", "/login")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
             else:
                 self._answer(200, {"data": [{"id": name} for name in self.server.models]})
 
@@ -84,7 +92,10 @@ class Handler(BaseHTTPRequestHandler):
             self.server.served.append(asked)
             self.server.inside += 1
         try:
-            self._complete(asked, self.server.fault)
+            if self.server.fault == "only chats":
+                self._answer(404, {"detail": "Not Found"})
+            elif self.server.fault != "hangs up":
+                self._complete(asked, self.server.fault)
         except OSError:
             self.server.left += 1
         finally:
