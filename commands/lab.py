@@ -5,6 +5,7 @@ Each verb prints what it measures.
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 import threading
@@ -141,20 +142,43 @@ def reference_speed(
 
 @lab.command("second-opinions", epilog=STATUSES)
 def second_opinions(
-    target: Annotated[str, typer.Option(help="triton (the embedded one) or grpc://host:port.")] = "triton",
+    target: Annotated[
+        str, typer.Option(help="triton (the embedded one), grpc://host:port, or a server of texts: openai:http://host:port.")
+    ] = "triton",
     quick: Annotated[bool, typer.Option("--quick", help="2 rounds of 5 s instead of 5 of 8 s.")] = False,
     rounds: Annotated[int, typer.Option(min=0, help="How many rounds [default: 5, with --quick 2].")] = 0,
     seconds: Annotated[
         float, typer.Option(min=0, max=3600, help="How long each run is, in s [default: 8, with --quick 5].")
     ] = 0.0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all figures to this file.")] = None,
+    guidellm: Annotated[str, typer.Option(help="With openai:...: the program [default: on the PATH].")] = "",
+    tokenizer: Annotated[str, typer.Option(help="With openai:...: of the model [default: the model's name].")] = "",
 ) -> None:
     """Compare our load generator with others."""
+    if target.startswith("openai:"):
+        _of_texts(target, guidellm, tokenizer, rounds or (2 if quick else 5), seconds or (5.0 if quick else 8.0), json_file)
     with _one_message():
         from batchproof.load.second_opinion.rounds import print_agreement
 
         verdicts = print_agreement(target, quick=quick, rounds=rounds, seconds=seconds, json_file=json_file)
     raise typer.Exit(_status_of(verdicts))
+
+
+def _of_texts(target: str, program: str, tokenizer: str, rounds: int, seconds: float, json_file: Path | None) -> NoReturn:
+    """Compare our load of texts with guidellm's, and end."""
+    from batchproof.load.second_opinion.opinion import ToolMissing
+
+    with _one_message():
+        from batchproof.load.second_opinion.texts import agreement
+
+        try:
+            found = agreement(target, program, tokenizer, rounds, seconds)
+        except ToolMissing as missing:
+            _refuse(str(missing), ExitStatus.MISUSE)
+        if json_file is not None:
+            json_file.write_text(json.dumps(found.facts(), indent=1), encoding="utf-8")
+    print("\n".join(found.lines()))
+    raise typer.Exit(_status_of({found.verdict}))
 
 
 @lab.command(epilog=STATUSES)

@@ -69,8 +69,8 @@ def compared(run: TextRun, config: EngineConfig, pace: Pace | None) -> Compariso
     times = {"ttft": (samples.ttft_ns, found.ttft_ns), "itl": (samples.gap_ns, found.itl_ns)}
     times["e2e"] = (samples.latency_ns, found.e2e_ns)
     known = {name: both for name, both in times.items() if len(both[0]) and len(both[1])}
-    means = ({name: float(np.mean(both[side])) for name, both in known.items()} for side in (0, 1))
-    return Comparison(*means, own.mean_ns / _at_pace_ns(run, pace) if pace else None)
+    measured, simulated = ({name: float(np.mean(both[side])) for name, both in known.items()} for side in (0, 1))
+    return Comparison(measured, simulated, own.mean_ns / _at_pace_ns(run, pace) if pace else None)
 
 
 def predicted(run: TextRun, config: EngineConfig, own: OwnTimes) -> SimulatedEngine:

@@ -7,13 +7,18 @@ from typing import Any
 
 from batchproof.load.generation.samples import TextSamples
 from batchproof.targets.engines import Generation
-from batchproof.targets.witness.languages import Language
+from batchproof.targets.witness.languages import Language, Unknown
 
 
 def mistakes(
     requests: Sequence[Generation], texts: Sequence[Sequence[int]], samples: TextSamples, language: Language
 ) -> Iterator[str]:
-    """Yield the first text that is not the one of its prompt, and the first that ended early as if it were whole."""
+    """Yield the first text that is not the one of its prompt, and the first that ended early as if it were whole.
+
+    Of a language model that nobody knows, neither can be said.
+    """
+    if isinstance(language, Unknown):
+        return
     for number, (request, text) in enumerate(zip(requests, texts, strict=True)):
         if tuple(text) != language.continuation(request.prompt, request.max_tokens)[: len(text)]:
             yield f"the text of request {number} is not the one that belongs to its prompt"
