@@ -116,6 +116,24 @@ class BatchesWithDelay(Narrow):
 # ------------------------------------------------------------------------------------------------- made in another way
 
 
+class OnlyDirect(Narrow):
+    """It has one strategy for sequences, `direct`."""
+
+    claims: ClassVar[dict[str, Any]] = {"sequences": "direct"}
+
+    def deploy(self, config: Any) -> Any:
+        """Serve no other strategy."""
+        if config.sequence is not None and config.sequence.strategy != self.claims["sequences"]:
+            raise TargetError(f"the strategy is {config.sequence.strategy}")
+        return super().deploy(config)
+
+
+class OnlyOldest(OnlyDirect):
+    """It has one strategy for sequences, `oldest`."""
+
+    claims: ClassVar[dict[str, Any]] = {"sequences": "oldest", "sequence_state": False}
+
+
 class LoopEntry(Narrow):
     """Its delay counts from whenever its loop comes round: here, from every tenth of a second."""
 

@@ -3,7 +3,7 @@
 import pytest
 
 from batchproof.fixtures.driving.script import Answered, Cancel, Release, in_line
-from batchproof.suites.sequence.steps import PLUG, direct, oldest, plug, step, turn
+from batchproof.suites.sequence.steps import PLUG, claimed, direct, oldest, plug, step, turn
 
 FOUR, OLDEST = direct(), oldest(candidates=4)
 TWO, TWO_CANDIDATES = direct(size=2), oldest(size=2, candidates=2)
@@ -17,31 +17,31 @@ def cancelled():
 
 
 @pytest.mark.rule("SB-CANCEL-001")
-def test_it_is_not_executed(drive, judge):
+def test_it_is_not_executed(session, drive, judge):
     """A request of a sequence that is cancelled while it waits is never executed"""
-    for config in (FOUR, OLDEST):
+    for config in claimed(session, FOUR, OLDEST):
         judge(drive(config, cancelled()))
 
 
 @pytest.mark.rule("SB-CANCEL-002")
-def test_the_rest_is_refused(drive, judge):
+def test_the_rest_is_refused(session, drive, judge):
     """When a request of a sequence is cancelled, those that wait behind it are refused and never executed"""
-    for config in (FOUR, OLDEST):
+    for config in claimed(session, FOUR, OLDEST):
         judge(drive(config, cancelled()))
 
 
 @pytest.mark.rule("SB-CANCEL-003")
-def test_others_go_on(drive, judge):
+def test_others_go_on(session, drive, judge):
     """Other sequences go on when a request of one is cancelled"""
-    for config in (FOUR, OLDEST):
+    for config in claimed(session, FOUR, OLDEST):
         judge(drive(config, cancelled()))
 
 
 @pytest.mark.rule("SB-CANCEL-004")
-def test_the_slot_is_free(drive, judge):
+def test_the_slot_is_free(session, drive, judge):
     """The slot of a sequence whose request was cancelled goes to one that waits"""
     held, after = plug(end=False), step(PLUG, 1, last=1)
-    for config in (TWO, TWO_CANDIDATES):
+    for config in claimed(session, TWO, TWO_CANDIDATES):
         queued = in_line(step(5, 0), step(5, 1), step(7, 0, last=0))
         gone = (Cancel("s5.1"), Answered(("s5.1",)), Release("gate"), Answered(("plug", "s5.0", "s7.0")))
         judge(drive(config, (*held, *queued, *gone, after, Answered((after.name,)))))

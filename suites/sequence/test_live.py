@@ -3,7 +3,7 @@
 import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Close, Release, in_line
-from batchproof.suites.sequence.steps import behind_plug, direct, oldest, plug, step, turn, turns, whole
+from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, plug, step, turn, turns, whole
 
 FOUR, OLDEST = direct(), oldest(candidates=4)
 TWO, TWO_CANDIDATES = direct(size=2), oldest(size=2, candidates=2)
@@ -15,32 +15,32 @@ PAIRS, CANDIDATES = direct(size=2, instances=2), oldest(size=2, candidates=2, in
 
 
 @pytest.mark.rule("SB-LIVE-001")
-def test_failures(drive, judge):
+def test_failures(session, drive, judge):
     """A run that raises fails its own requests, and their sequences go on"""
-    for config in (FOUR, OLDEST):
+    for config in claimed(session, FOUR, OLDEST):
         failing = behind_plug(step(5, 1, fail=True), step(6, 1))
         judge(drive(config, (*turn([5, 6, 7], 0), *failing, *turn([7], 1), *turn([5, 6, 7], 2, last=2))))
 
 
 @pytest.mark.rule("SB-LIVE-002")
-def test_closing(drive, judge):
+def test_closing(session, drive, judge):
     """Closing the model answers or refuses every request of open sequences and of those that wait for a slot"""
-    for config in CLOSED:
+    for config in claimed(session, *CLOSED):
         names = ("s5.0", "s5.1", "s6.0", "s7.0", "s8.0")
         queued = in_line(step(5, 0), step(5, 1), step(6, 0), step(7, 0), step(8, 0, last=0))
         judge(drive(config, (*plug(), *queued, Close(), Release("gate"), Answered(("plug", *names)))))
 
 
 @pytest.mark.rule("SB-LIVE-003")
-def test_many_short_ones(drive, judge):
+def test_many_short_ones(session, drive, judge):
     """Many sequences of one request are all served, in few slots"""
-    for config in (TWO, TWO_CANDIDATES):
+    for config in claimed(session, TWO, TWO_CANDIDATES):
         sends = tuple(send for one in range(1, 31) for send in whole(one))
         judge(drive(config, (*sends, Answered(tuple(send.name for send in sends)))))
 
 
 @pytest.mark.rule("SB-LIVE-004")
-def test_all_instances(drive, judge):
+def test_all_instances(session, drive, judge):
     """Open sequences use all instances"""
-    for config in (PAIRS, CANDIDATES):
+    for config in claimed(session, PAIRS, CANDIDATES):
         judge(drive(config, turns([5, 6, 7, 8], 2)))
