@@ -93,5 +93,6 @@ def _did(host: Any, do: str, fields: dict[str, Any]) -> dict[str, Any]:
         return {"busy": bool(host.step())}
     if do == "gauges":
         return {"gauges": host.gauges()}
-    getattr(host, {"start": "start", "submit": "submit", "abort": "abort", "device": "device", "stop": "stop"}[do])(**fields)
+    verbs = {"start": "start", "submit": "submit", "abort": "abort", "device": "device", "stop": "stop"}
+    getattr(host, verbs[do])(*fields.values())
     return {}

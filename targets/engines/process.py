@@ -153,7 +153,7 @@ class HostedEngine:
         self._lines: list[dict[str, Any]] = []
         answer = host.call("start", "DEPLOY_S", config=config.facts())
         if error := answer.get("error"):
-            raise TargetError(f"{host.name} cannot open an engine with {config}: {error}\n{answer.get('trace', '')}")
+            raise TargetError(f"{host.name} cannot open an engine: {error}\nwith {config}\n{answer.get('trace', '')}")
         self._take(answer)
 
     def submit(self, request: Generation) -> None:

@@ -64,6 +64,14 @@ def rows_read(
         yield told(read, places.tolist(), count, blocks.tolist()), read
 
 
+def merged(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the lines of one step as one: for an engine that calls its model more than once in an iteration."""
+    if not lines:
+        return []
+    first, last = lines[0], lines[-1]
+    return [{**first, "exit_ns": last["exit_ns"], "rows": [row for line in lines for row in line["rows"]]}]
+
+
 class PagedCache:
     """A KV cache of so many blocks of so many tokens, with the witness as the model that reads and writes it."""
 

@@ -75,8 +75,8 @@ class EngineExamination(Notes):
         trial = self._trial("several requests", config, *requests)
         if trial is None or not self._judge(findings.judge_form(trial)):
             return False
-        found = findings.judge_text(trial, self.language), findings.judge_log(trial, stepped=self.stepped, wire=self.wire)
-        self._judge(findings.only_together(one) for rows in found for one in rows)
+        log = findings.judge_log(trial, stepped=self.stepped, wire=self.wire)
+        self._judge(map(findings.only_together, (*findings.judge_text(trial, self.language), *log)))
         self._judge(findings.judge_limits(trial, config))
         self.measured = findings.measure(trial)
         return True

@@ -18,6 +18,10 @@ GAUGES = {"running", "waiting", "used_blocks", "free_blocks", "preempted", "prom
 FORM = "return (outputs, busy): the list of new Outputs, and whether work is left"
 NEW = "give each token once: Output(name, (token,), end) with what is new since the last step"
 WITNESS = "is the witness the engine's model, with the block table that the engine keeps for the row? See docs/adapters.md"
+ONE_LINE = (
+    "run one iteration, or claim iterations = 'free'; if an iteration calls the model more than once, `merged` of "
+    "batchproof.targets.witness.paged makes one line of its calls"
+)
 ROW = "return the witness's lines, as it made them: number, enter_ns, exit_ns, rows"
 
 
@@ -125,7 +129,7 @@ def judge_log(trial: Trial, *, stepped: bool, wire: bool) -> tuple[Finding, ...]
         return (wrong("log", "`log` returns a line twice", "log", "return each line once"),)
     if stepped and any(len(step.lines) > 1 for step in trial.steps):
         most = max(len(step.lines) for step in trial.steps)
-        return (wrong("log", f"one `step` runs {most} iterations", "step", "run one, or claim iterations = 'free'"),)
+        return (wrong("log", f"one `step` has {most} lines, each of which counts as an iteration", "step", ONE_LINE),)
     return _judge_rows(trial)
 
 
@@ -145,7 +149,7 @@ def _judge_rows(trial: Trial) -> tuple[Finding, ...]:
 
 def only_together(finding: Finding) -> Finding:
     """Return a finding about several requests as a note: one alone was right, so it may well be the engine's own."""
-    if finding.level is not Level.WRONG:
+    if finding.level is not Level.WRONG or finding.mend == ONE_LINE:
         return finding
     says = f"together, {finding.says}; a request alone is right"
     mend = "see how the adapter tells the rows of an iteration apart; if it does, the engine mixes them up, and rules say so"

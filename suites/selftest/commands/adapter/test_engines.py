@@ -41,7 +41,7 @@ def test_the_skeleton_is_ready_and_its_claims_are_measured(monkeypatch):
         (wrong.AlwaysBusy, "all requests have ended, and work is left", "def step"),
         (wrong.NoLog, "`log` has no line, although tokens came out", "self.log = list"),
         (wrong.LogAgain, "`log` returns a line twice", "self.log = lambda"),
-        (wrong.TwoSteps, "one `step` runs 2 iterations", "def step"),
+        (wrong.TwoSteps, "one `step` has 2 lines, each of which counts as an iteration", "def step"),
         (wrong.AnyNumber, "with max_num_seqs = 3, an iteration has 5 rows", "class Wrong"),
         (wrong.Raises, "`submit` raised ValueError: a prompt of", "def submit"),
         (wrong.Chokes, "`abort` raised KeyError: 'r20'", "def abort"),
@@ -64,6 +64,16 @@ def test_a_mistake_is_named_with_its_line(monkeypatch, opened: type, says: str, 
     assert finding.mend
     if not line.startswith("class"):
         assert line in (where.text if where else "")
+
+
+def test_what_goes_wrong_only_together_is_left_to_the_rules(monkeypatch):
+    """It is a note: one request alone was right, so the adapter may well be."""
+    found = checked(monkeypatch, wrong.target(wrong.MixesUp))
+    (says,) = [one.says for one, _ in found.findings if one.level is Level.NOTE and one.check == "text"]
+
+    assert found.wrong == []
+    assert says.startswith("together, token 0 of r")
+    assert says.endswith("a request alone is right")
 
 
 def test_a_claim_that_does_not_exist_ends_the_check(monkeypatch):

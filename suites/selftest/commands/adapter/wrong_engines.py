@@ -197,3 +197,15 @@ class Fussy(Opened):
     def __init__(self, config):
         raise ValueError(f"no such block size: {config.block_size}")
 
+
+class MixesUp(Opened):
+    """With several requests, each gets the next one's token: the engine's fault, and not the adapter's."""
+
+    def __init__(self, config):
+        super().__init__(config)
+
+        def turned(rows):
+            said = self.cache.run(rows)
+            return [*said[1:], *said[:1]]
+
+        self.engine.model = turned

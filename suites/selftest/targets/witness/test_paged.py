@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from batchproof.targets.witness import language
-from batchproof.targets.witness.paged import Iteration, PagedCache, rows_of
+from batchproof.targets.witness.paged import Iteration, PagedCache, merged, rows_of
 
 SIZE = 4
 FIRST, SECOND = language.prompt(1, 6), language.prompt(2, 5)
@@ -92,3 +92,16 @@ def test_what_a_table_has_no_block_for_is_lost(blocks: list[int]):
 
     assert mine[3] == 2
     assert other[3] == 0
+
+
+def test_the_calls_of_one_step_are_one_line():
+    """An engine may compute prompts and next tokens in calls of their own."""
+    cache = PagedCache(6, SIZE)
+    cache.run([(FIRST, 0, [3, 1])])
+    cache.run([(SECOND, 0, [2, 4])])
+    lines = cache.log()
+    (line,) = merged(lines)
+
+    assert [row[0] for row in line["rows"]] == [1, 2]
+    assert (line["number"], line["enter_ns"], line["exit_ns"]) == (1, lines[0]["enter_ns"], lines[1]["exit_ns"])
+    assert merged([]) == []
