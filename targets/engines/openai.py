@@ -20,7 +20,7 @@ from batchproof.targets.deadlines import more_time, timeout_s
 from batchproof.targets.engines import EngineGone, Generation, Output
 from batchproof.targets.engines.completions import Address, Stream
 from batchproof.targets.protocol import Misuse, TargetError, TargetInfo, UnknownTarget, Unsupported
-from batchproof.targets.witness.language import prompt
+from batchproof.targets.witness.languages import language_named
 
 KEY = "BATCHPROOF_OPENAI_KEY"
 CLAIMS = {"text": "unknown", "block_size": 16, "streaming": True, "cancel": True, "max_model_len": False}
@@ -131,7 +131,7 @@ class OpenAITarget:
     def _probed(self, as_ids: bool, extra: Mapping[str, Any]) -> list[Output]:
         """Return what a short request leads to."""
         found: queue.Queue[Output] = queue.Queue()
-        request = Generation("probe", 1, prompt(1, 8), ENOUGH)
+        request = Generation("probe", 1, language_named("unknown").prompt(1, 8), ENOUGH)
         try:
             body = self.body(request, as_ids=as_ids, extra=extra)
             stream = Stream(self.address, "probe", body, found, timeout_s("CALL_S"))

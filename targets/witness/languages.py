@@ -25,10 +25,17 @@ class TextUnknown(Exception):
 
 
 class Unknown:
-    """The language model of somebody else: its prompts are as good as any, and nobody can compute its text."""
+    """The language model of somebody else: its prompts are as good as any, and nobody can compute its text.
 
-    VOCABULARY = language.VOCABULARY
-    prompt = staticmethod(language.prompt)
+    Every model has the tokens of a prompt: an ID beyond a model's vocabulary ends some servers.
+    """
+
+    VOCABULARY = 256
+
+    def prompt(self, serial: int, length: int, shared: int = 0, family: int = 0) -> tuple[int, ...]:
+        """Return a prompt of so many tokens, those of the witness brought into the vocabulary."""
+        room = self.VOCABULARY - language.FIRST
+        return tuple(language.FIRST + token % room for token in language.prompt(serial, length, shared, family))
 
     def continuation(self, prompt: Sequence[int], count: int) -> tuple[int, ...]:
         """Raise TextUnknown."""

@@ -17,7 +17,7 @@ from batchproof.targets import resolve
 from batchproof.targets.claims import problems
 from batchproof.targets.engines.openai import KEY, words
 from batchproof.targets.protocol import Misuse, TargetError, UnknownTarget, Unsupported
-from batchproof.targets.witness.languages import TextUnknown
+from batchproof.targets.witness.languages import TextUnknown, language_named
 
 CONFIG = EngineConfig(block_size=16)
 
@@ -271,6 +271,16 @@ def test_no_report_has_the_key(tmp_path):
     assert any(b"out of order, Bearer ***" in text for text in written)
     assert key not in ran.stdout + ran.stderr
     assert not any(key.encode() in text for text in written)
+
+
+def test_no_prompt_has_a_token_that_a_model_may_lack():
+    """An ID beyond the vocabulary ends some servers; prompts are still different, and begin alike where they are to."""
+    prompt = language_named("unknown").prompt
+    prompts = [prompt(serial, 40, shared=16) for serial in range(1, 500)]
+
+    assert {token for one in prompts for token in one} <= set(range(3, 256))
+    assert len(set(prompts)) == len(prompts)
+    assert len({one[:16] for one in prompts}) == 1
 
 
 def test_prompts_as_texts_are_different():
