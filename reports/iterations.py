@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-LEGEND = "p part of a prompt  P its end  . next token  $ last token  ~ waiting  x taken back  ! out of place"
+LEGEND = "p part of a prompt  P its end  . next token  $ last token  ~ waiting  x aborted  ! out of place"
 BARS = " ▁▂▃▄▅▆▇█"
 NONE = "(no iteration was seen)"
-AROUND = 6  # iterations before the first wrong one that are shown
+AROUND = 6  # how many iterations before the first wrong one are shown
 
 
 def draw(
@@ -16,8 +16,8 @@ def draw(
 ) -> str:
     """Return the picture of a `Generations`' JSON data, at most `width` columns wide, of `most` requests.
 
-    Below the requests stand the rows, the share of the token budget, and the share of the KV blocks of each iteration. If a
-    text is wrong, the iterations around its first wrong token are shown. mark: an iteration that is pointed at instead;
+    Below the requests are the rows, the share of the token budget and the share of the KV blocks used in each iteration. If
+    a text is wrong, the iterations around its first wrong token are shown. mark: an iteration that is pointed at instead;
     about: the requests that must be seen.
     """
     requests, iterations = data["requests"], data["iterations"]

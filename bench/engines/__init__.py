@@ -1,1 +1,1 @@
-"""Measurements of engines with continuous batching: what `batchproof bench` does with a target of that discipline."""
+"""Measurements of engines with continuous batching: `batchproof bench` for a target of that discipline."""

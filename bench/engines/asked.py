@@ -1,4 +1,4 @@
-"""What the engines of a bench are asked for: lengths or a trace, arrivals, and the objective."""
+"""The load that a bench puts on engines: lengths or a trace, arrivals, and the objective."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ WORKS = {
         Work("bare", "the engine itself, whose model takes next to no time"),
     )
 }
-TTFT_ITERATIONS, ITL_ITERATIONS = 10, 2  # the objective, where none was given, in iterations that use the whole budget
+TTFT_ITERATIONS, ITL_ITERATIONS = 10, 2  # the default objective, in iterations that use the whole budget
 
 
 @dataclass(frozen=True)
 class Texts:
-    """The load of a bench of engines. trace: requests that replace lengths and arrivals; None: there is none.
+    """The load of a bench of engines. trace: requests that replace lengths and arrivals, or None.
 
     ttft_ns, itl_ns: the objective; 0: a default that follows from the speed of the engine.
     """
@@ -40,23 +40,23 @@ class Texts:
     itl_ns: int = 0
 
     def asked(self, rate: float, seconds: float, seed: int, config: EngineConfig) -> Demand:
-        """Return requests that come at this rate for so long; of a trace, as many as it has."""
+        """Return requests that arrive at this rate for `seconds`; from a trace, at most as many as it has."""
         if self.trace is not None:
             return self.trace.at_rate(rate, seconds)
         arrivals = constant(rate, seconds) if self.arrivals == "constant" else poisson(rate, seconds, seed, exact=True)
         return self.due(arrivals, seed, config)
 
     def due(self, schedule: Schedule, seed: int, config: EngineConfig) -> Demand:
-        """Return requests that come when the schedule says; the lengths of a trace are repeated."""
+        """Return requests that arrive on this schedule; the lengths of a trace are repeated."""
         if self.trace is None:
             return demand(schedule, self.prompts, self.texts, seed, longest=config.max_model_len)
         prompts, texts = (np.resize(one, schedule.count) for one in (self.trace.prompts, self.trace.texts))
         return Demand(schedule, prompts, texts, np.zeros(schedule.count, np.int32), self.trace.spec)
 
     def list(self, count: int, seed: int, config: EngineConfig) -> Demand:
-        """Return so many requests without times, for a closed loop."""
+        """Return `count` requests without times, for a closed loop."""
         return self.due(Schedule(np.zeros(count, np.int64), f"{count} requests", 1), seed, config)
 
     def objective(self, full_ns: int) -> Objective:
-        """Return the objective. full_ns: what an iteration takes that uses the whole token budget."""
+        """Return the objective. full_ns: how long an iteration that uses the whole token budget takes."""
         return Objective(self.ttft_ns or TTFT_ITERATIONS * full_ns, self.itl_ns or ITL_ITERATIONS * full_ns)

@@ -1,6 +1,6 @@
-"""What a bench finds out about an engine first: what an iteration takes, and what the engine serves when it is saturated.
+"""What a bench first finds out about an engine: how long an iteration takes, and what the engine serves when saturated.
 
-Measurements that compare with these figures get them here, and each is measured once in a bench.
+Measurements that refer to these figures get them here; each figure is measured once per bench.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from batchproof.load.generation.samples import Objective
 from batchproof.load.workload import MS, Unmeasured, Work
 from batchproof.reference_batcher.continuous import EngineConfig
 
-LIST = 5000  # requests of a closed loop, at most
-FULL_NS = 20 * MS  # what an iteration is taken to last for the objective, where there is no device and nothing is seen
-LONE_SHARE = 0.5  # of the time of the saturated loop
+LIST = 5000  # the most requests in a closed loop
+FULL_NS = 20 * MS  # the assumed length of an iteration, for the objective, without a device and without visible iterations
+LONE_SHARE = 0.5  # share of the saturated loop's time
 
 
 @dataclass(frozen=True)
 class Pace:
-    """What an iteration takes, from its beginning to that of the next one: base_ns, token_ns a new token, row_ns a row."""
+    """The time from one iteration's beginning to the next one's: base_ns, token_ns per new token, row_ns per row."""
 
     base_ns: float
     token_ns: float
     row_ns: float
 
     def takes_ns(self, rows: float, tokens: float = 0) -> int:
-        """Return what an iteration takes; without tokens, what it takes besides them."""
+        """Return how long an iteration takes; without tokens, the time that does not depend on them."""
         return max(1, round(self.base_ns + self.row_ns * rows + self.token_ns * tokens))
 
 
 @dataclass(frozen=True)
 class Saturation:
-    """An engine that always has more to do than it has rows. lone: the same with one client.
+    """An engine that always has more requests than rows. lone: the same with one client.
 
-    pace: what its iterations take; None if nothing shows them. limit: tokens of texts a second that no scheduler can exceed
-    on such a device; None without a device. paths: the samples of both runs.
+    pace: the time of its iterations; None if they are not visible. limit: the output tokens per second that no scheduler can
+    exceed on this device; None without a device. paths: the samples of both runs.
     """
 
     work: Work
@@ -74,19 +74,19 @@ class Saturation:
 
     @property
     def of_limit(self) -> float | None:
-        """The share of the limit that is reached."""
+        """The achieved share of the limit."""
         return self.run.tokens_per_s / self.limit if self.limit else None
 
     @property
     def overhead_ns(self) -> int | None:
-        """What an iteration with all rows takes beyond the device's own time."""
+        """How much longer than the device's own time an iteration with all rows takes."""
         if self.pace is None:
             return None
         return round(self.pace.takes_ns(self.config.max_num_seqs) - self.work.base_ns)
 
     @property
     def says(self) -> str:
-        """What it serves, and how much of the limit that is."""
+        """The throughput, and its share of the limit."""
         share = f", {self.of_limit:.0%} of what the device allows" if self.of_limit is not None else ""
         return f"{self.run.tokens_per_s:.0f} tokens/s and {self.run.requests_per_s:.1f} requests/s{share}"
 
@@ -136,10 +136,10 @@ def saturation(serving: Serving) -> Saturation:
 
 
 def limit(asked: Demand, config: EngineConfig, work: Work) -> float | None:
-    """Return the tokens of texts a second that no scheduler can exceed on this device; None without a device.
+    """Return the output tokens per second that no scheduler can exceed on this device; None without a device.
 
-    Each token of a text needs a row of an iteration, and each token but the last one of a text has to be computed. So there
-    are at least as many iterations as rows or as tokens demand, and each takes its base besides its tokens.
+    Each token of a text needs a row in an iteration, and each token but a text's last has to be computed. So the rows and
+    the tokens each demand a minimum number of iterations, and each iteration takes its base time besides its tokens.
     """
     if not work.base_ns and not work.row_ns:
         return None
@@ -150,9 +150,9 @@ def limit(asked: Demand, config: EngineConfig, work: Work) -> float | None:
 
 
 def pace_of(work: Work, lone: Sequence[Mapping[str, Any]], full: Sequence[Mapping[str, Any]]) -> Pace | None:
-    """Return what iterations take, from medians of two closed loops: of one client, and of more than there are rows.
+    """Return the time of iterations, from medians of two closed loops: one client, and more clients than rows.
 
-    None if iterations are not seen. What the device itself takes is known; the rest is the engine's own.
+    None if iterations are not visible. The device's own time is known; the rest is the engine's.
     """
     alone, many = _periods(work, lone), _periods(work, full)
     if not len(alone) or not len(many):
@@ -172,7 +172,7 @@ def pace_of(work: Work, lone: Sequence[Mapping[str, Any]], full: Sequence[Mappin
 
 
 def _periods(work: Work, lines: Sequence[Mapping[str, Any]]) -> Any:
-    """Return for each iteration but the last: its rows, its new tokens, and what it took beyond the device: [m, 3]."""
+    """Return for each iteration but the last: its rows, its new tokens, and its time beyond the device's: [m, 3]."""
     found = [
         (len(one["rows"]), sum(row[2] for row in one["rows"]), after["enter_ns"] - one["enter_ns"])
         for one, after in pairwise(lines)
@@ -181,6 +181,6 @@ def _periods(work: Work, lines: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _rounded(ns: int) -> int:
-    """Return two significant digits of it, so that an objective does not change with the noise of a measurement."""
+    """Round to two significant digits, so that an objective does not change with measurement noise."""
     step: int = 10 ** max(0, len(str(ns)) - 2)
     return -(-ns // step) * step

@@ -1,7 +1,7 @@
-"""Fairness among clients: one asks for little, the other one for more than there is.
+"""Fairness among clients: one asks for little, the other for more than the engine can serve.
 
-The same few requests of the light client come twice, once alone and once beside the heavy one. What each client gets is the
-share of the tokens it has asked for that comes while load is offered, and the share of its requests that keep the objective.
+The light client sends the same few requests twice, once alone and once beside the heavy one. For each client, two shares are
+measured: the tokens it asked for that come while load is offered, and its requests that meet the objective.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from batchproof.load.generation.runs import TextRun
 from batchproof.load.generation.samples import Objective
 from batchproof.load.workload import Work
 
-LIGHT, HEAVY = 0.2, 1.3  # of the saturation
+LIGHT, HEAVY = 0.2, 1.3  # shares of the saturation
 NAMES = ("light", "heavy")
 
 
@@ -32,7 +32,7 @@ NAMES = ("light", "heavy")
 class Client:
     """What one client gets. rate: requests/s. served: the share of its tokens that comes while load is offered.
 
-    within: the share of its requests that keep the objective. ttft_p50_ns: None if half of them got nothing.
+    within: the share of its requests that meet the objective. ttft_p50_ns: None if half of them got nothing.
     """
 
     rate: float
@@ -60,7 +60,7 @@ class Clients:
 
     @property
     def least_to_mean(self) -> float | None:
-        """The share of its tokens that the client gets who is served least, over the mean of both (1: both alike)."""
+        """The smaller of the two clients' shares of their tokens, over the mean of both (1: both are served equally)."""
         served = [self.shares[name].served for name in NAMES]
         return min(served) / float(np.mean(served)) if any(served) else None
 
@@ -78,15 +78,15 @@ class Clients:
 
     @property
     def verdict(self) -> str:
-        """An empty string: it has no gate, because few engines promise more than an order of arrival."""
+        """An empty string: there is no gate, because few engines promise more than serving in order of arrival."""
         return ""
 
     @property
     def says(self) -> str:
-        """What the heavy client does to the light one."""
+        """The effect of the heavy client on the light one."""
         alone, light, heavy = self.shares.values()
         served = f"{light.served:.0%} of its tokens in time and the heavy one {heavy.served:.0%}"
-        kept = f"{alone.within:.0%} -> {light.within:.0%} keep the objective"
+        kept = f"{alone.within:.0%} -> {light.within:.0%} meet the objective"
         return f"beside a heavy client, a light one gets {served}; {kept}"
 
     def facts(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class Clients:
 
 
 def measure(bench: Bench, calibrate: Calibrate) -> Result:
-    """Load each work by two clients."""
+    """Load each work with two clients."""
     return summed_up(measured(bench.works, partial(_measured, bench, calibrate)))
 
 

@@ -1,4 +1,4 @@
-"""What is measured of engines, as figures: a function for each measurement."""
+"""The measurements of engines as figures: one function for each."""
 
 from __future__ import annotations
 
@@ -19,17 +19,14 @@ PERCENTS = {"p50_ns": 50, "p90_ns": 90, "p99_ns": 99}
 
 
 def saturation(found: Works[Saturation]) -> tuple[Figure, ...]:
-    """Return what each work is served at most, and what the engine itself costs."""
+    """Return the highest throughput of each work, and the engine's own overhead."""
     return tuple(one for name, work in found.works.items() for one in _saturation(name, work))
 
 
 def latency(found: Works[Latency]) -> tuple[Figure, ...]:
-    """Return the times of each load, and what keeps the objective."""
+    """Return the times under each load, and the share that meets the objective."""
     return tuple(
-        one
-        for name, work in found.works.items()
-        for row in work.rows
-        for one in _loaded(name, row, known=not work.spoilt)
+        one for name, work in found.works.items() for row in work.rows for one in _loaded(name, row, known=not work.spoilt)
     )
 
 
@@ -39,7 +36,7 @@ def prefill(found: Works[Prefill]) -> tuple[Figure, ...]:
 
 
 def surge(found: Works[Surge]) -> tuple[Figure, ...]:
-    """Return what overload leaves, and how long a surge is felt."""
+    """Return the goodput under overload, and the recovery time after a surge."""
     return tuple(one for name, work in found.works.items() for one in _surge(name, work))
 
 

@@ -30,7 +30,7 @@ LEAST_S, MOST_S = (6.0, 2.0), (30.0, 8.0)  # full, quick
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """An engine under one load, a share of its saturation. oracle: None if it cannot be compared. path: of its samples."""
+    """An engine under one load, a share of its saturation. oracle: None if there is no comparison. path: of its samples."""
 
     load: float
     rate: float
@@ -41,7 +41,7 @@ class Loaded:
 
     @property
     def within(self) -> float:
-        """The share of the requests that keep the objective."""
+        """The share of the requests that meet the objective."""
         return float(np.mean(self.run.samples.within(self.objective)))
 
     def facts(self) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Latency:
-    """An engine under each load. target: its name. spoilt: why the saturation, of which loads are shares, is not known."""
+    """An engine under each load. target: its name. spoilt: why the saturation, which loads are shares of, is not known."""
 
     target: str
     objective: Objective
@@ -87,14 +87,14 @@ class Latency:
 
     @property
     def says(self) -> str:
-        """What the highest load does."""
+        """The result of the highest load."""
         last = self.rows[-1]
         found = times(last.run.samples)
         told = ", ".join(f"{name} {ns['p50'] / 1e6:.1f} ms" for name, ns in found.items() if ns["p50"] is not None)
         beside = ""
         if last.oracle and "e2e" in last.oracle.ratios:
             beside = f", end to end {last.oracle.ratios['e2e']:.2f} x the simulated reference"
-        return f"at {last.load:g} of saturation p50 of {told}; {last.within:.0%} keep the objective{beside}"
+        return f"at {last.load:g} of saturation p50 of {told}; {last.within:.0%} meet the objective{beside}"
 
     def facts(self) -> dict[str, Any]:
         """Return JSON data."""
@@ -103,13 +103,13 @@ class Latency:
 
 
 def times(samples: TextSamples) -> Mapping[str, Mapping[str, int | None]]:
-    """Return percentiles of each time; None with too few values, or if it falls on a request without an answer."""
+    """Return percentiles of each time; None if there are too few values, or if one falls on an unanswered request."""
     found = {"ttft": samples.ttft_ns, "itl": samples.gap_ns, "e2e": samples.latency_ns}
     return {name: {f"p{percent:g}": quantile(values, percent) for percent in PERCENTS} for name, values in found.items()}
 
 
 def quantile(values_ns: Ints, percent: float) -> int | None:
-    """Return a percentile; None with too few values for a bound, or if it falls on a request without an answer."""
+    """Return a percentile; None if there are too few values for a bound, or if it falls on an unanswered request."""
     if len(values_ns) < fewest(percent) or (found := percentile(values_ns, percent)) >= NEVER:
         return None
     return found
@@ -121,7 +121,7 @@ def measure(bench: Bench, calibrate: Calibrate) -> Result:
 
 
 def seconds_of(bench: Bench, rate: float) -> float:
-    """Return how long a run takes that is to have a p99, within bounds."""
+    """Return how long a run must be to have a p99, within bounds."""
     least, most = (bench.seconds(*both) for both in (LEAST_S, MOST_S))
     return min(max(least, ENOUGH / rate), most)
 

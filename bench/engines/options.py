@@ -1,4 +1,4 @@
-"""The options of the command line that say what engines are asked for."""
+"""The command-line options that define the load on engines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from batchproof.targets.protocol import Misuse
 
 @dataclass(frozen=True)
 class TextOptions:
-    """As they were given; empty or 0: the default."""
+    """The options as given; empty or 0: the default."""
 
     prompts: str = ""
     texts: str = ""
@@ -25,7 +25,7 @@ class TextOptions:
     itl_slo_ms: float = 0.0
 
     def words(self) -> dict[str, str]:
-        """Return those that were given, as the command line has them."""
+        """Return the given options as on the command line."""
         given = {
             "--prompts": self.prompts,
             "--texts": self.texts,
@@ -37,11 +37,11 @@ class TextOptions:
         return {name: value for name, value in given.items() if value}
 
     def asked(self) -> Texts:
-        """Return the load; Misuse says which option is wrong, and what would be right."""
+        """Return the load; Misuse says which option is wrong, and what is allowed."""
         if self.arrivals and self.arrivals not in ARRIVALS:
             raise Misuse(f"--arrivals {self.arrivals}: choose from {' and '.join(ARRIVALS)}")
         if self.trace and (self.prompts or self.texts or self.arrivals):
-            raise Misuse("--trace has arrivals and lengths of its own: leave --prompts, --texts and --arrivals out")
+            raise Misuse("--trace has its own arrivals and lengths: leave out --prompts, --texts and --arrivals")
         if self.ttft_slo_ms < 0 or self.itl_slo_ms < 0:
             raise Misuse("--ttft-slo-ms and --itl-slo-ms must not be negative")
         try:

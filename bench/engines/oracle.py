@@ -1,4 +1,4 @@
-"""How fast an engine should have been: the reference scheduler in simulated time, on the same arrivals.
+"""How fast an engine should have been: the reference scheduler in simulated time, with the same arrivals.
 
 Each simulated iteration takes as long as an iteration of these rows and tokens did in the run itself, and as much longer or
 shorter as the one that ran at that moment. So what differs is which sequences ran together, and when, whatever the host did.
@@ -27,7 +27,7 @@ MARGINS: Mapping[str, float] = {"continuous": 0.05, "vllm": 0.15}
 
 @dataclass(frozen=True)
 class Comparison:
-    """A run beside its simulation: mean times in ns, measured and simulated, by `ttft`, `itl` and `e2e`.
+    """A run and its simulation: mean times in ns, measured and simulated, by `ttft`, `itl` and `e2e`.
 
     slowness: the mean iteration of the run over what the pace of the closed loops says; None if that is not known.
     """
@@ -42,7 +42,7 @@ class Comparison:
         return {name: ns / self.simulated[name] for name, ns in self.measured.items() if self.simulated.get(name)}
 
     def verdict(self, target: str) -> str:
-        """PASS: each mean is within the margin. FAIL: one is longer. INCONCLUSIVE: one is shorter, which cannot be.
+        """PASS: each mean is within the margin. FAIL: one is longer. INCONCLUSIVE: one is shorter, which is impossible.
 
         An empty string for a target without a margin: its scheduler need not decide as the reference does.
         """

@@ -1,4 +1,4 @@
-"""The measurements of engines with continuous batching, in the order in which they are made."""
+"""The measurements of engines with continuous batching, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from batchproof.bench.plan import Measurement
 MEASUREMENTS = (
     Measurement(
         "saturation",
-        "what it serves at most, against what a device of this speed allows",
+        "the highest throughput, against what a device of this speed allows",
         12,
         20,
         saturation.measure,
@@ -26,7 +26,7 @@ MEASUREMENTS = (
     ),
     Measurement(
         "prefill",
-        "what long prompts cost the texts that are being written",
+        "how long prompts delay the texts that are being generated",
         18,
         45,
         prefill.measure,

@@ -1,8 +1,9 @@
-"""Isolation: what long prompts cost the texts that are being written meanwhile.
+"""Isolation: how long prompts delay the texts that are being generated.
 
-The same short requests come twice, once alone and once beside long prompts. What is compared is the time between two tokens
-of the short ones. An engine that computes a long prompt in one iteration makes all others wait for it; one that computes it
-in chunks makes each iteration longer. The simulated reference says what a scheduler with this token budget has to cost.
+The same short requests are sent twice, once alone and once beside long prompts, and the times between two tokens of the
+short ones are compared. An engine that computes a long prompt in one iteration makes all others wait for it; one that
+computes it in chunks makes each iteration longer. The simulated reference shows the delay that is unavoidable with this
+token budget.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from batchproof.load.schedule import constant
 from batchproof.load.workload import Work
 from batchproof.stats.arrays import Ints
 
-LOAD = 0.4  # of the saturation, by the short requests
-LONG, SAID = 0.75, 4  # a long prompt, of the longest text that the engine takes; tokens of its text
-EVERY = 25  # iterations with a whole budget between two long prompts
+LOAD = 0.4  # share of the saturation that the short requests take
+LONG, SAID = 0.75, 4  # a long prompt, as a share of the longest text that the engine takes; tokens of its text
+EVERY = 25  # iterations with a full budget between two long prompts
 SHORT = 0
 
 
@@ -57,7 +58,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Prefill:
-    """Short requests alone and beside long prompts. tokens: of a long prompt; budget: of an iteration."""
+    """Short requests, alone and beside long prompts. tokens: of a long prompt; budget: of an iteration."""
 
     sides: Mapping[str, Side]
     tokens: int
@@ -82,7 +83,7 @@ class Prefill:
 
     @property
     def ratio(self) -> float | None:
-        """The p99 of the time between tokens, beside long prompts over alone; None if either is not known."""
+        """The p99 of the time between tokens beside long prompts, over that alone; None if either is unknown."""
         alone, beside = (quantile(side.gap_ns, 99) for side in self.sides.values())
         return beside / alone if alone and beside else None
 
@@ -94,10 +95,10 @@ class Prefill:
 
     @property
     def says(self) -> str:
-        """What a long prompt costs."""
+        """The delay caused by a long prompt."""
         told = "an unknown value" if self.ratio is None else f"{self.ratio:.2f} x"
         simulated = f"; {self.simulated_ratio:.2f} x in the simulated reference" if self.simulated_ratio else ""
-        return f"prompts of {self.tokens} tokens change the p99 between two tokens of others to {told}{simulated}"
+        return f"prompts of {self.tokens} tokens change others' p99 between two tokens to {told}{simulated}"
 
     def facts(self) -> dict[str, Any]:
         """Return JSON data."""

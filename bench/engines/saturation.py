@@ -1,4 +1,4 @@
-"""What an engine serves at most, against what a device of its speed allows."""
+"""An engine's highest throughput, against what a device of its speed allows."""
 
 from __future__ import annotations
 

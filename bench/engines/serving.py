@@ -1,4 +1,4 @@
-"""Opens an engine for a measurement, and makes runs on it that are judged."""
+"""Opens an engine for a measurement, and makes judged runs on it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from batchproof.targets.protocol import Unsupported
 from batchproof.targets.witness.languages import language_named
 
 SEQS, BUDGET, LENGTH = 16, 256, 512
-SMALLEST = 16  # tokens of a KV block, where the engine can have any
-UNPACED = "cannot be a device of set speed; --work bare measures the engine itself"
+SMALLEST = 16  # tokens in a KV block, if the engine supports any size
+UNPACED = "cannot run at a set speed; --work bare measures the engine itself"
 
 
 def config_of(claims: Mapping[str, Any], seqs: int = SEQS, budget: int = BUDGET, length: int = LENGTH) -> EngineConfig:
-    """Return an engine with these limits whose KV cache holds as many of the longest texts as it has rows.
+    """Return a configuration with these limits, whose KV cache holds as many of the longest texts as there are rows.
 
     An engine that cannot compute a prompt in chunks gets a budget for whole prompts.
     """
@@ -46,30 +46,30 @@ class Serving:
 
     @property
     def config(self) -> EngineConfig:
-        """With what it was opened."""
+        """Its configuration."""
         return self.loaded.config
 
     @property
     def full_ns(self) -> int:
-        """What an iteration with the whole token budget takes on the device."""
+        """How long an iteration with the whole token budget takes on the device."""
         return self.work.base_ns + self.work.row_ns * self.config.max_num_batched_tokens
 
     def offer(self, demand: Demand) -> TextRun:
-        """Play a schedule; a run that the host has spoilt is made again."""
+        """Play a schedule; a run spoilt by the host is repeated."""
         return self._valid(lambda: self.loaded.offer(demand))
 
     def saturate(self, demand: Demand, clients: int, seconds: float) -> TextRun:
-        """Keep clients busy; a run that the host has spoilt is made again."""
+        """Keep clients busy; a run spoilt by the host is repeated."""
         return self._valid(lambda: self.loaded.saturate(demand, clients, seconds))
 
     def keep(self, name: str, run: TextRun) -> str:
-        """Keep a run's samples; return their path within the report folder. TargetGone if the target died under it."""
+        """Save a run's samples; return their path within the report folder. TargetGone if the target died."""
         path = self.bench.record.samples(name, run.samples)
         self.bench.check_alive()
         return path
 
     def _valid(self, make: Callable[[], TextRun]) -> TextRun:
-        """Return the first valid run, or the last attempt. A run with a wrong text is never made again."""
+        """Return the first valid run, or the last attempt. A run with a wrong text is never repeated."""
         for left in reversed(range(self.bench.attempts)):
             run = make()
             if (load := self.bench.under_load) is not None:
@@ -83,7 +83,7 @@ class Serving:
 
 @contextlib.contextmanager
 def opened(bench: Bench, work: Work, config: EngineConfig | None = None) -> Iterator[Serving]:
-    """Open an engine that is a device of this speed; Skipped if the target cannot have that."""
+    """Open an engine whose device has this speed; Skipped if the target does not support that."""
     target, claims = bench.target, bench.target.info.claims
     if target.engine is None:
         raise Skipped(f"{target.info.name} has no engine")
@@ -103,7 +103,7 @@ def opened(bench: Bench, work: Work, config: EngineConfig | None = None) -> Iter
 
 
 def _paced(engine: Engine, work: Work, name: str) -> None:
-    """Make the engine's model a device of this speed; Skipped if it cannot be one."""
+    """Set the speed of the engine's model; Skipped if it has none to set."""
     wanted = bool(work.base_ns or work.row_ns)
     device: Callable[[int, int], None] | None = getattr(engine, "device", None)
     try:

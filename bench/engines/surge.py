@@ -1,7 +1,7 @@
-"""Overload and recovery: more requests than the engine can serve, and how long it takes to be back after a surge.
+"""Overload and recovery: more requests than the engine can serve, and how long it takes to recover from a surge.
 
-The questions: how many requests keep the objective when more are offered than can be served? How long does it take after a
-surge until the first token comes as soon as before it?
+Two questions: how many requests meet the objective when more are offered than can be served? After a surge, how long does it
+take until first tokens come as soon as before?
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from batchproof.stats.percentile import percentile
 
 LOADS, QUICK_LOADS = (0.5, 1.0, 1.5, 2.0), (0.5, 2.0)
 CALM, SURGE = 0.5, 2.0
-DRAINS = (SURGE - 1) / (1 - CALM)  # a second of surge takes so many to drain
+DRAINS = (SURGE - 1) / (1 - CALM)  # how many seconds it takes to drain one second of surge
 
 
 @dataclass(frozen=True, eq=False)
 class Overloaded:
-    """An engine that is offered this share of its saturation, for so many requests/s."""
+    """An engine that is offered this share of its saturation, as requests/s."""
 
     load: float
     rate: float
@@ -44,7 +44,7 @@ class Overloaded:
 
     @property
     def goodput(self) -> float:
-        """Requests of each second that keep the objective."""
+        """Requests per second that meet the objective."""
         return self.run.goodput(self.objective)
 
     def facts(self) -> dict[str, Any]:
@@ -66,8 +66,8 @@ class Overloaded:
 class Recovery:
     """A surge between two calm stretches. before_ns, during_ns: the median TTFT.
 
-    recovery_ns: how long after the surge it is back; None: not while load was offered. expected_ns: when the backlog of a
-    queue without limits is served. from_ns, until_ns: the surge.
+    recovery_ns: how long the recovery took; None: it did not recover while load was offered. expected_ns: when the backlog
+    of an unlimited queue is served. from_ns, until_ns: the surge.
     """
 
     run: TextRun
@@ -90,7 +90,7 @@ class Recovery:
 
 @dataclass(frozen=True)
 class Surge:
-    """What overload does to an engine. capacity: requests/s at saturation; spoilt: why it is not known."""
+    """An engine under overload. capacity: requests/s at saturation; spoilt: why it is not known."""
 
     capacity: float
     objective: Objective
@@ -117,11 +117,11 @@ class Surge:
 
     @property
     def says(self) -> str:
-        """What the highest load does, and how long the surge lasts."""
+        """The result of the highest load, and the recovery time."""
         last = self.rows[-1]
         back = "not seen" if self.recovery.recovery_ns is None else f"after {self.recovery.recovery_ns / 1e9:.1f} s"
         share = last.goodput / self.capacity
-        return f"at {last.load:g} x saturation {share:.0%} of it keeps the objective; back to normal after a surge: {back}"
+        return f"at {last.load:g} x saturation {share:.0%} of it meets the objective; back to normal after a surge: {back}"
 
     def facts(self) -> dict[str, Any]:
         """Return JSON data."""

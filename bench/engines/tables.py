@@ -1,4 +1,4 @@
-"""How the measurements of engines are laid out for people: a function for each."""
+"""The measurements of engines as tables: one function for each."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def saturation(found: Works[Saturation]) -> tuple[Table, ...]:
         for name, one in found.works.items()
     ]
     config = next(iter(found.works.values())).config
-    note = f"At most {config.max_num_seqs} rows and {config.max_num_batched_tokens} tokens an iteration."
-    note += " The limit is what no scheduler can exceed on this device."
-    note += " The overhead is what an iteration with all rows takes beyond the device."
+    note = f"At most {config.max_num_seqs} rows and {config.max_num_batched_tokens} tokens per iteration."
+    note += " No scheduler can exceed the limit on this device."
+    note += " The overhead is the time of an iteration with all rows beyond the device's own."
     return (Table("Saturation", heads, rows, note),)
 
 
 def latency(found: Works[Latency]) -> tuple[Table, ...]:
-    """Return two tables for each work: what each load gets, and each time by percentiles, beside the simulation."""
+    """Return two tables for each work: the results of each load, and percentiles of each time beside the simulation."""
     return tuple(table for name, one in found.works.items() for table in (_loads(name, one), _times(name, one)))
 
 

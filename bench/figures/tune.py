@@ -10,7 +10,7 @@ from batchproof.reports.figures import Figure
 
 
 def figures(found: Tuning) -> tuple[Figure, ...]:
-    """Return the rate that was shown to keep the objective, and the latency at it. There are none if none was shown."""
+    """Return the rate that was shown to meet the objective, and the latency at it. There are none if none was shown."""
     best, goal = found.chosen, found.objective.goal
     if best is None:
         return ()

@@ -117,7 +117,7 @@ class TuneOptions:
 
 
 def run_tune(options: TuneOptions, console: Console | None = None, *, judges: Judges | None = None) -> ExitStatus:
-    """Tune, and print the answer. FINE: the configuration was written. FAILED: none keeps the objective.
+    """Tune, and print the answer. FINE: the configuration was written. FAILED: none meets the objective.
 
     judges: as in `run`.
     """

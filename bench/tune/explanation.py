@@ -52,9 +52,9 @@ def chosen(
 def between(own: Forecast, qps: Forecast) -> str:
     """Say why the configuration with the highest QPS was not chosen although it holds this rate too."""
     if own in ranked([own, qps])[:1]:
-        return "Both keep the objective here. The chosen one is predicted to serve more, or as much with less latency."
+        return "Both meet the objective here. The chosen one is predicted to serve more, or as much with less latency."
     return (
-        f"Both keep the objective here. {name_of(qps.config)} is predicted to do so at {qps.rate:.0f}/s (the chosen one at "
+        f"Both meet the objective here. {name_of(qps.config)} is predicted to do so at {qps.rate:.0f}/s (the chosen one at "
         f"{own.rate:.0f}/s), but that could not be shown in the time given: try longer --seconds, or a quieter host."
     )
 

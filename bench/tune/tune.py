@@ -100,7 +100,7 @@ def measure(bench: Bench, calibrate: Calibrate, objective: Objective) -> Result:
 
 
 def tune(bench: Bench, calibrate: Calibrate, objective: Objective) -> Tuning:
-    """Find the configuration with the most throughput that keeps the objective on the target."""
+    """Find the configuration with the most throughput that meets the objective on the target."""
     machine = machine_of(bench, objective, calibrate(objective.work))
     simulator = Simulator(machine, objective.traffic, objective.goal, objective.simulated_s, bench.seed)
     asked = grid_of(objective.max_batch, objective.delays_ns, objective.instances)

@@ -1,4 +1,4 @@
-"""Does a target keep the objective at a rate, as the simulator says? Measured, slice by slice, until it is decided."""
+"""Does a target meet the objective at a rate, as the simulator says? Measured, slice by slice, until it is decided."""
 
 from __future__ import annotations
 

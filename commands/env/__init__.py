@@ -1,1 +1,1 @@
-"""`batchproof env`: environments of stacks, one module for each verb, and what runs pip."""
+"""`batchproof env`: environments of stacks: making and showing them, and running pip."""

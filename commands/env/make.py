@@ -1,4 +1,4 @@
-"""Makes an environment: under another name, which it loses once it is complete."""
+"""Makes an environment under a temporary name, and renames it once it is complete."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from batchproof.commands.env.pip import Failed, Hear, Progress, pip, run, surrou
 from batchproof.targets.environments import MARKER, Environment, complete, python_in
 from batchproof.targets.protocol import Misuse, TargetError
 
-ROOM = 1.25  # of what is installed, which is free before anything begins: downloads are unpacked beside it
+ROOM = 1.25  # free space needed, as a multiple of the installed size: downloads are unpacked beside it
 MB = 1_000_000
 LOOK_S = 30.0
 
 
 @dataclass(frozen=True)
 class Made:
-    """An environment that is there. seconds, downloaded: 0 if it was there before; bytes."""
+    """A complete environment. seconds, downloaded (in bytes): 0 if it existed before."""
 
     place: Path
     seconds: float = 0.0
@@ -65,7 +65,7 @@ def make(wanted: Environment, folder: Path, python: str, version: str, hear: Hea
         return Made(place)
     began = time.monotonic()
     with _half_made(wanted, folder) as half:
-        if complete(place):  # another process has made it meanwhile
+        if complete(place):  # another process has made it in the meantime
             return Made(place)
         downloaded = _fill(half, wanted, python, version, hear)
         _move(half, place)
@@ -73,7 +73,7 @@ def make(wanted: Environment, folder: Path, python: str, version: str, hear: Hea
 
 
 def _fill(half: Path, wanted: Environment, python: str, version: str, hear: Hear) -> int:
-    """Install everything; return how many bytes were downloaded."""
+    """Install everything; return the number of bytes downloaded."""
     progress = Progress(wanted.download_mb * MB, hear)
     try:
         hear(f"making an environment with Python {version}", 0, 0)
@@ -99,7 +99,7 @@ def _fill(half: Path, wanted: Environment, python: str, version: str, hear: Hear
 
 
 def _held(half: Path, wanted: Environment, version: str) -> list[str]:
-    """Return the arguments that hold pip to the versions that were tried, where they were tried with this Python."""
+    """Return the arguments that pin pip to the tested versions, if they were tested with this Python."""
     if not wanted.locked or not version.startswith(f"{wanted.locked_for}."):
         return []
     path = half / "constraints.txt"
@@ -109,7 +109,7 @@ def _held(half: Path, wanted: Environment, version: str) -> list[str]:
 
 @contextlib.contextmanager
 def _half_made(wanted: Environment, folder: Path) -> Iterator[Path]:
-    """Have an empty folder, alone, in which an environment is made; it is removed if that does not succeed."""
+    """Provide an empty, locked folder to make an environment in; it is removed if that fails."""
     half = folder / f".{wanted.folder_name}.half"
     with contextlib.ExitStack() as stack:
         try:
@@ -118,9 +118,9 @@ def _half_made(wanted: Environment, folder: Path) -> Iterator[Path]:
         except BlockingIOError:
             raise TargetError(f"another process is making {wanted.folder_name} in {folder}: wait for it") from None
         except OSError as error:
-            raise TargetError(f"{folder} cannot be written: {error.strerror}: name another one with --folder") from None
+            raise TargetError(f"{folder} cannot be written: {error.strerror}; name another one with --folder") from None
         try:
-            _empty(half)  # what an earlier one has left that was killed
+            _empty(half)  # left behind by an earlier process that was killed
             _check_room(wanted, folder)
             yield half
         finally:
@@ -130,7 +130,7 @@ def _half_made(wanted: Environment, folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Keep all others from a folder; BlockingIOError if somebody else does so, or did until now."""
+    """Lock a folder; BlockingIOError if another process holds the lock, or held it until now."""
     lock = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -159,7 +159,7 @@ def _check_room(wanted: Environment, folder: Path) -> None:
 
 
 def _move(half: Path, place: Path) -> None:
-    """Give an environment its name. Its programs begin with the path of their interpreter, which changes."""
+    """Rename an environment. Its programs begin with the path of their interpreter, which changes."""
     shutil.rmtree(half / "tmp", ignore_errors=True)
     before, after = os.fsencode(half), os.fsencode(place)
     for path in (half / "bin").iterdir():
@@ -167,14 +167,14 @@ def _move(half: Path, place: Path) -> None:
             text = path.read_bytes()
             if before in text and b"\0" not in text:
                 path.write_bytes(text.replace(before, after))
-    if place.exists():  # it is not complete, or it would have been found
+    if place.exists():  # incomplete, or it would have been found
         shutil.rmtree(place)
     half.rename(place)
 
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Hear no signal until something is removed, so that a second Ctrl-C does not leave the rest of it."""
+    """Ignore signals during a removal, so that a second Ctrl-C does not leave part of it behind."""
     signals = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, signal.SIG_IGN) for number in signals]
     try:

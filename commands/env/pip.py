@@ -1,4 +1,4 @@
-"""Runs pip in an environment that is being made, tells how far it is, and says in short why it failed."""
+"""Runs pip in an environment that is being made, reports its progress, and says briefly why it failed."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ END_S = 5.0
 
 
 class Failed(Exception):
-    """A program that makes an environment failed; the message says why in a line."""
+    """A program that makes an environment failed; the message says why in one line."""
 
 
 class Progress:
-    """What pip's lines say about how far it is. done, expected: bytes of the packages that it has got, and of all."""
+    """pip's progress, from its output. done, expected: bytes downloaded so far, and in all."""
 
     def __init__(self, expected: int, hear: Hear) -> None:
         self.done, self.lines = 0, list[str]()
@@ -52,7 +52,7 @@ class Progress:
 
 
 def pip(place: Path, arguments: Sequence[str], progress: Progress) -> None:
-    """Run pip of the environment in this folder; Failed if it fails, in its own words. Its own configuration applies."""
+    """Run the environment's pip with the user's configuration. Failed, with pip's own message, if it fails."""
     usual = ["--no-input", "--no-color", "--disable-pip-version-check"]
     command = [str(python_in(place)), "-I", "-m", "pip", *usual, *arguments]
     status = run(command, progress.line, surroundings(place))
@@ -61,7 +61,7 @@ def pip(place: Path, arguments: Sequence[str], progress: Progress) -> None:
 
 
 def surroundings(place: Path) -> dict[str, str]:
-    """Return the environment variables of programs that fill this folder: what they leave unfinished lies in it, too."""
+    """Return the environment variables of programs that fill this folder; their temporary files go into it as well."""
     temporary = place / "tmp"
     temporary.mkdir(exist_ok=True)
     kept = {key: value for key, value in os.environ.items() if key not in OTHERS}
@@ -69,7 +69,7 @@ def surroundings(place: Path) -> dict[str, str]:
 
 
 def run(command: Sequence[str], hear: Callable[[str], None], environment: dict[str, str] | None = None) -> int:
-    """Run a program, hear its lines, and return its status. It ends with this call, however that ends."""
+    """Run a program, pass its lines to `hear`, and return its status. It ends with this call, however that ends."""
     guarded = [sys.executable, "-S", "-E", guard.__file__, str(os.getpid()), *command]
     process = subprocess.Popen(
         guarded, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment,
@@ -86,7 +86,7 @@ def run(command: Sequence[str], hear: Callable[[str], None], environment: dict[s
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End a program and what it has started in its session."""
+    """End a program and everything that it has started in its session."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
@@ -96,7 +96,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def why(lines: Sequence[str], status: int) -> str:
-    """Return why pip failed, in a line of its own words."""
+    """Return why pip failed, as one line of its output."""
     if any(NO_SPACE in line for line in lines):
         return "there is no space left on the device"
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]

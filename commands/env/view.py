@@ -21,7 +21,7 @@ from batchproof.targets.protocol import Misuse, TargetError
 
 
 def named(name: str) -> Environment:
-    """Return the environment of this name; Misuse names the nearest one."""
+    """Return the environment with this name; Misuse suggests the nearest one."""
     known = environments()
     if name in known:
         return known[name]
@@ -58,15 +58,15 @@ def print_make(name: str, folder: Path | None, python: str) -> ExitStatus:
         sizes = f"{made.downloaded / MB:.0f} MB of packages, {_size(made.place) / MB:.0f} MB installed"
         print(f"{wanted.folder_name}: made in {made.seconds:.0f} s, {sizes}, in {made.place}")
     else:
-        print(f"{wanted.folder_name}: is there, in {made.place}")
+        print(f"{wanted.folder_name}: already there, in {made.place}")
     print(f"then: batchproof check --target '{name}?python={quote(str(python_in(made.place)))}'")
     if where == usual_folder():
-        print(f"or, as it is found there: batchproof check --target {name}")
+        print(f"or, since it is found there: batchproof check --target {name}")
     return ExitStatus.FINE
 
 
 def print_list(folder: Path | None) -> ExitStatus:
-    """Print every environment that can be made, and what there is in the folder besides."""
+    """Print every environment that can be made, and everything else in the folder."""
     where = _folder(folder)
     print(f"{'name':14}{'version':16}{'to download':>12}{'installed':>12}  made")
     for one in environments().values():
@@ -77,7 +77,7 @@ def print_list(folder: Path | None) -> ExitStatus:
     ours = {one.folder_name for one in environments().values()}
     for path in sorted(where.iterdir()) if where.is_dir() else ():
         if path.name not in ours:
-            what = "half made: the next `env make` of it removes it" if path.name.endswith(".half") else "another version"
+            what = "incomplete: the next `env make` of it removes it" if path.name.endswith(".half") else "another version"
             print(f"also in {where}: {path.name} ({_size(path) / MB:.0f} MB, {what})")
     return ExitStatus.FINE
 
@@ -111,7 +111,7 @@ def _folder(given: Path | None) -> Path:
 
 
 def _plan(wanted: Environment, folder: Path) -> str:
-    """Return what is about to be downloaded and installed."""
+    """Return what will be downloaded and installed."""
     removed = f", without {', '.join(wanted.remove)}" if wanted.remove else ""
     sizes = f"about {wanted.download_mb} MB to download, {wanted.installed_mb} MB when installed"
     return f"{wanted.folder_name}: {', '.join(wanted.packages)}{removed}: {sizes} in {wanted.at(folder)}"
@@ -123,6 +123,6 @@ def _size(folder: Path) -> int:
     for at, _, names in os.walk(folder):
         for name in names:
             path = Path(at, name)
-            with contextlib.suppress(FileNotFoundError):  # another process may remove it
+            with contextlib.suppress(FileNotFoundError):  # another process may have removed it
                 found += path.lstat().st_size
     return found

@@ -1,4 +1,4 @@
-"""`batchproof hunt` for engines with continuous batching: random sizes and traffic, every iteration judged, and shrunk."""
+"""`batchproof hunt` for engines with continuous batching: random sizes and traffic, every iteration judged, shrinking."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 WAIT_NS = 10_000_000_000
 GONE, BROKEN = "gone", "broken"
-MEANINGS = {**KINDS, GONE: "the engine serves on", BROKEN: "an engine can be opened and asked"}
+MEANINGS = {**KINDS, GONE: "the engine continues to serve", BROKEN: "an engine can be opened and used"}
 REPLAYS, TRIES, SHRINK_S = 3, 400, 25.0
 WIDTH, EVERY_S = 98, 10.0
-MOST_BROKEN = 5  # engines in a row that cannot be opened
-MANY = (6, 14, 40)  # requests of a campaign
+MOST_BROKEN = 5  # how many engines in a row may fail to open
+MANY = (6, 14, 40)  # requests in a campaign
 
 
 @dataclass
 class EngineHunt:
-    """One hunt on an engine. times: in how many campaigns each kind of trouble was found. lacks: what cannot be opened."""
+    """One hunt on an engine. times: in how many campaigns each trouble was found. lacks: what could not be opened."""
 
     options: HuntOptions
     target: FullTarget
@@ -57,7 +57,7 @@ class EngineHunt:
     began: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        """Begin the file."""
+        """Start the file."""
         self.claims = dict(self.target.info.claims)
         self.writer = hunt.HuntWriter(self.folder, more=False)
         self.writer.header(self.target.info.facts(), self.options.seed)
@@ -65,7 +65,7 @@ class EngineHunt:
         self._told = self.began
 
     def run(self) -> ExitStatus:
-        """Hunt until the time is over, and say what was found."""
+        """Hunt until the time is up, and print what was found."""
         status, reason, broken = ExitStatus.FINE, "", 0
         try:
             while self._more():
@@ -99,7 +99,7 @@ class EngineHunt:
         return time.monotonic() - self.began < self.options.minutes * 60
 
     def _driven(self, config: EngineConfig, script: EngineScript) -> Generations:
-        """Play a script on an engine of its own."""
+        """Play a script on a new engine."""
         assert self.target.engine is not None
         engine = self.target.engine(config)
         try:
@@ -127,7 +127,7 @@ class EngineHunt:
     def _investigated(
         self, levels: Levels, config: EngineConfig, script: EngineScript, found: Generations, first: Wrong
     ) -> str:
-        """Replay it, make it small, and write it down."""
+        """Replay it, shrink it, and write it down."""
         until, last = time.monotonic() + SHRINK_S, (found, first)
 
         def shows(one: EngineScript) -> bool:
@@ -212,7 +212,7 @@ def hunt_engines(options: HuntOptions, target: FullTarget, folder: Path) -> Exit
 
 
 def _wrong(found: Generations) -> tuple[list[Wrong], dict[str, Any]]:
-    """Return what is wrong; what a lost engine leaves undone says nothing else."""
+    """Return what is wrong; if the engine was lost, nothing else counts."""
     if found.gone:
         return [Wrong(GONE, len(found.iterations), found.gone.partition("\n")[0])], {}
     wrong, judged = judge_all(found)

@@ -210,7 +210,7 @@ def duplicate(open_engine: Open) -> str:
     return f"{computed}; what comes out under the ID: {together} tokens, and {ends} of 2 ends"
 
 
-def taken_back(run: Generating) -> str:
+def aborted(run: Generating) -> str:
     """Abort a request, and say what is seen of it afterwards."""
     run.abort("one")
     run.step(3)
@@ -225,23 +225,23 @@ def taken_back(run: Generating) -> str:
     return f"{in_them}; {said}; {'blocks not told' if used is None else f'{used:g} blocks are held after 3 iterations'}"
 
 
-@question("A request is taken back in the middle of its prompt")
+@question("A request is aborted in the middle of its prompt")
 def abort_prefill(open_engine: Open) -> str:
     """A prompt that needs three iterations, of which one has been."""
     run = open_engine(budget=2)
     run.send("one", length=6 * run.block, max_tokens=4)
     run.until_running("one")
-    return taken_back(run)
+    return aborted(run)
 
 
-@question("A request is taken back while it waits")
+@question("A request is aborted while it waits")
 def abort_waiting(open_engine: Open) -> str:
     """A request behind one that is about to end."""
     run = open_engine(seqs=1)
     run.send("plug", max_tokens=3)
     run.until_running("plug")
     run.send("one", max_tokens=4)
-    return taken_back(run)
+    return aborted(run)
 
 
 @question("A prompt that never fits into the KV cache")

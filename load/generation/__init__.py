@@ -1,1 +1,1 @@
-"""Load for engines that generate text: who asks for how many tokens and when, the loop that steps an engine, and samples."""
+"""Load for engines that generate text: requests and their times, the loop that steps an engine, and samples."""

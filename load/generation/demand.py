@@ -1,4 +1,4 @@
-"""What an engine is asked for: arrivals, and for each the length of its prompt and of its text."""
+"""The load on an engine: arrivals, and the lengths of each request's prompt and text."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Clients = npt.NDArray[np.int32]
 class Demand:
     """Requests for text, in the order in which they are due.
 
-    schedule: when. prompts, texts: tokens of each prompt and of each text, int64 [n], at least 1. client: whose request it
-    is, int32 [n]. spec: makes the lengths again.
+    schedule: the arrivals. prompts, texts: tokens of each prompt and of each text, int64 [n], at least 1. client: which
+    client sends it, int32 [n]. spec: reproduces the lengths.
     """
 
     schedule: Schedule
@@ -32,7 +32,7 @@ class Demand:
         """ScheduleError unless each request has its lengths."""
         shape = self.schedule.due_ns.shape
         if not self.prompts.shape == self.texts.shape == self.client.shape == shape:
-            raise ScheduleError(f"each of {self.count} requests has a prompt, a text and a client")
+            raise ScheduleError(f"each of {self.count} requests needs a prompt, a text and a client")
         if min(self.prompts.min(), self.texts.min()) < 1:
             raise ScheduleError("a prompt and a text have at least one token")
 
@@ -43,18 +43,18 @@ class Demand:
 
     @property
     def longest(self) -> int:
-        """The most tokens that a prompt and its text have together."""
+        """The largest number of tokens of a prompt and its text together."""
         return int((self.prompts + self.texts).max())
 
     def first(self, count: int) -> Demand:
-        """Return the first requests alone; at least one."""
+        """Return the first `count` requests, at least one."""
         schedule = Schedule(self.schedule.due_ns[:count], self.schedule.spec, self.schedule.length_ns)
         return Demand(schedule, self.prompts[:count], self.texts[:count], self.client[:count], self.spec)
 
     def at_rate(self, rate: float, seconds: float = 0.0) -> Demand:
-        """Return the same requests at another rate, in requests/s: all gaps grow or shrink alike.
+        """Return the same requests at another rate, in requests/s: all gaps scale by the same factor.
 
-        seconds: leave out what comes later; 0: keep all.
+        seconds: drop requests that arrive later; 0: keep all.
         """
         factor = self.schedule.rate / rate
         due = (self.schedule.due_ns * factor).astype(np.int64)
@@ -62,7 +62,7 @@ class Demand:
         kept = due < seconds * 1e9 if seconds else np.ones(self.count, np.bool_)
         end_ns = min(end_ns, round(seconds * 1e9)) if seconds else end_ns
         if not kept.any():
-            raise ScheduleError(f"{self.spec}: no request comes within {seconds:g} s at {rate:g} requests/s")
+            raise ScheduleError(f"{self.spec}: no request arrives within {seconds:g} s at {rate:g} requests/s")
         told = f"{self.schedule.spec} at {rate:.3f}/s"
         lengths = {name: getattr(self, name)[kept] for name in ("prompts", "texts", "client")}
         return replace(self, schedule=Schedule(due[kept], told, end_ns), **lengths)
@@ -84,7 +84,7 @@ def demand(schedule: Schedule, prompts: Lengths, texts: Lengths, seed: int, *, l
 
 
 def merged(*parts: Demand) -> Demand:
-    """Return all requests in order of time; those of the first part have client 0, those of the next client 1."""
+    """Return all requests in order of time; those of the first part have client 0, those of the second client 1."""
     due = np.concatenate([one.schedule.due_ns for one in parts])
     order = np.argsort(due, kind="stable")
     whose = np.repeat(np.arange(len(parts), dtype=np.int32), [one.count for one in parts])

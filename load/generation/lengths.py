@@ -1,6 +1,6 @@
-"""How long prompts and texts are: distributions of token counts that one line of text makes again.
+"""The lengths of prompts and texts: distributions of token counts that one line of text reproduces.
 
-A spec is `kind:name=value,...`, as that of a schedule: `fixed:tokens=64`, `lognormal:mean=64,sigma=0.8,most=256`.
+A spec is `kind:name=value,...`, as for a schedule: `fixed:tokens=64`, `lognormal:mean=64,sigma=0.8,most=256`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ MOST = 1 << 20  # tokens
 class Lengths:
     """A distribution of token counts, between 1 and `most`.
 
-    sigma: of the logarithm, as in a lognormal distribution of this mean; 0: all have the same length. What is longer than
-    `most` is cut to it, which lowers the mean of what is drawn. ScheduleError if it cannot be.
+    sigma: of the logarithm, in a lognormal distribution with this mean; 0: all have the same length. Longer values are cut
+    to `most`, which lowers the mean of the drawn lengths. ScheduleError for impossible values.
     """
 
     mean: float
@@ -29,20 +29,20 @@ class Lengths:
     most: int = MOST
 
     def __post_init__(self) -> None:
-        """ScheduleError unless there is such a distribution."""
+        """ScheduleError unless the values define a distribution."""
         if not (1 <= self.mean <= MOST and 0 <= self.sigma <= 4 and 1 <= self.most <= MOST):
-            raise ScheduleError(f"lengths need a mean and a most from 1 to {MOST}, and a sigma from 0 to 4, not {self.spec}")
+            raise ScheduleError(f"lengths need 'mean' and 'most' from 1 to {MOST}, and 'sigma' from 0 to 4, not {self.spec}")
 
     @property
     def spec(self) -> str:
-        """The line that makes it again."""
+        """The line that reproduces it."""
         if not self.sigma:
             return f"fixed:tokens={self.mean:g}"
         most = f",most={self.most}" if self.most < MOST else ""
         return f"lognormal:mean={self.mean:g},sigma={self.sigma:g}{most}"
 
     def drawn(self, count: int, seed: int, most: int = MOST) -> Ints:
-        """Return `count` lengths: int64 [count]. most: another upper bound."""
+        """Return `count` lengths: int64 [count]. most: a further upper bound."""
         if not self.sigma:
             return np.full(count, min(round(self.mean), self.most, most), np.int64)
         generator = np.random.Generator(np.random.PCG64(seed))

@@ -1,8 +1,8 @@
-"""The loop that gives an engine requests and steps it.
+"""The loop that sends requests to an engine and steps it.
 
-An engine is used by one thread, so nothing can be sent in the middle of an iteration: between two iterations, all that has
-become due is sent. Latency counts from the due time all the same, so that a slow iteration is felt by those who came
-meanwhile, as it is in a server.
+One thread uses the engine, so nothing can be sent in the middle of an iteration: everything that has become due is sent
+between two iterations. Latency still counts from the due time, so that a slow iteration delays the requests that arrive
+during it, as in a server.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from batchproof.targets.witness.languages import Language
 
 ENDS = {"length": "answered", "stop": "answered", "abort": "cancelled", "error": "failed", "refused": "invalid"}
 OPEN = OUTCOMES.index(UNANSWERED)
-IDLE = 1000  # steps in a row without anything new, of an engine that can be stepped: it has forgotten a request
+IDLE = 1000  # after this many steps in a row without output, a stepped engine has lost a request
 _serials = itertools.count(1)
 
 
@@ -38,11 +38,11 @@ def requests_of(demand: Demand, language: Language) -> list[Generation]:
 
 
 class Player:
-    """Gives requests to an engine, and notes what comes of them; it plays once.
+    """Sends requests to an engine, and records the results. It plays once.
 
-    stepped: the engine runs an iteration in each `step`. wait_ns: how long it may show nothing new before the requests under
-    way count as unanswered.
-    texts: for each request, the tokens that came. lines: the witness's iterations. wrong: answers that nobody waits for.
+    stepped: the engine runs one iteration in each `step`. wait_ns: how long it may produce nothing before the requests under
+    way count as unanswered. texts: for each request, the tokens that came. lines: the witness's iterations. wrong:
+    unexpected answers.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Player:
         self._start_ns = clock.now_ns()
 
     def play(self, demand: Demand) -> TextSamples:
-        """Send each request when it is due, until all have ended; return what was measured."""
+        """Send each request when it is due, until all have ended; return the samples."""
         self._due = array("q", demand.schedule.due_ns.tolist())
         hope = True
         self._start_ns = self._clock.now_ns()
@@ -74,9 +74,9 @@ class Player:
         return self._samples(demand, demand.count)
 
     def keep_busy(self, demand: Demand, clients: int, seconds: float) -> TextSamples:
-        """Keep so many requests under way, in the order of the list, until all are sent or the time is over.
+        """Keep `clients` requests under way, in the order of the list, until all are sent or the time is over.
 
-        Each is due at the moment at which its client is free. Return what was measured of those that were sent.
+        Each is due at the moment its client becomes free. Return the samples of those that were sent.
         """
         end_ns, hope = round(seconds * 1e9), True
         self._start_ns = self._clock.now_ns()
@@ -102,7 +102,7 @@ class Player:
         self._free_ns = self._now()
 
     def _step(self) -> bool:
-        """Run an iteration; return whether there is still hope that what is under way ends."""
+        """Run an iteration; return whether the requests under way may still end."""
         outputs, _ = self._engine.step()
         self._free_ns = now_ns = self._now()
         lines = self._engine.log()
@@ -133,7 +133,7 @@ class Player:
                 self._open -= 1
 
     def _samples(self, demand: Demand, count: int) -> TextSamples:
-        """Return what was measured of the first `count` requests."""
+        """Return the samples of the first `count` requests."""
 
         def column(values: Any) -> Any:
             return np.array(values, np.int64)

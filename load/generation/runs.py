@@ -24,10 +24,10 @@ from batchproof.targets.witness.languages import Language
 
 @dataclass(frozen=True, eq=False)
 class TextRun:
-    """One stretch of load on an engine, and everything that is known about it.
+    """One run of load on an engine, and everything known about it.
 
-    duration_ns: how long load was offered. lines: the witness's iterations, empty where nothing shows them. wrong: what the
-    engine did that it must never do; such a run is INVALID, and is not made again. host: JSON data, empty in simulated time.
+    duration_ns: how long load was offered. lines: the witness's iterations, empty if they are not visible. wrong: what the
+    engine did that it must never do; such a run is INVALID, and is not repeated. host: JSON data, empty in simulated time.
     """
 
     kind: str
@@ -46,23 +46,23 @@ class TextRun:
 
     @property
     def tokens_per_s(self) -> float:
-        """Tokens of texts that came while load was offered, a second."""
+        """Output tokens per second while load was offered."""
         return self.samples.tokens_by(self.duration_ns) * 1e9 / self.duration_ns
 
     @property
     def requests_per_s(self) -> float:
-        """Texts that came to their end while load was offered, a second."""
+        """Texts completed per second while load was offered."""
         done = self.samples.whole.done_ns[self.samples.whole.answered]
         return float(np.count_nonzero(done <= self.duration_ns)) * 1e9 / self.duration_ns
 
     def goodput(self, objective: Objective) -> float:
-        """Return how many requests of each second of load keep the objective, whenever they end."""
+        """Return how many requests per second of load meet the objective, whenever they end."""
         return float(np.count_nonzero(self.samples.within(objective))) * 1e9 / self.duration_ns
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """An engine under load: with what it was opened, and what is known about it."""
+    """An engine under load: its configuration, and what is known about it."""
 
     engine: Engine
     config: EngineConfig
@@ -76,7 +76,7 @@ class Loaded:
         return self._run(OPEN, demand, 0, 0.0)
 
     def saturate(self, demand: Demand, clients: int, seconds: float) -> TextRun:
-        """Keep so many clients busy for so long: a closed loop, with the lengths of `demand` in its order."""
+        """Keep `clients` clients busy for `seconds`: a closed loop, with the lengths of `demand` in order."""
         return self._run(CLOSED, demand, clients, seconds)
 
     def _run(self, kind: str, demand: Demand, clients: int, seconds: float) -> TextRun:

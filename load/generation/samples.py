@@ -1,4 +1,4 @@
-"""What was measured of requests for text: when each was due, sent, began and ended, and when each piece of its text came."""
+"""Measurements of requests for text: when each was due, sent, began and ended, and when each piece of its text came."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from batchproof.stats.arrays import NEVER, Ints
 
 @dataclass(frozen=True)
 class Objective:
-    """What users are promised: a first token within ttft_ns of the arrival, and after it no gap longer than itl_ns."""
+    """A latency objective: a first token within ttft_ns of the arrival, and no later gap longer than itl_ns."""
 
     ttft_ns: int
     itl_ns: int
 
     def __str__(self) -> str:
-        """Say it."""
+        """Return it in words."""
         return f"TTFT within {self.ttft_ns / 1e6:g} ms and no gap above {self.itl_ns / 1e6:g} ms"
 
 
@@ -29,9 +29,9 @@ class Objective:
 class TextSamples:
     """One row for each request, in the order of the schedule; times in ns from the start of the run.
 
-    whole: due, sent and done, as for any other request. ready_ns: the first moment from its due time on at which the engine
-    could be given this request, because it was not in an iteration and had taken those before it: int64 [n].
-    piece_ns: when each piece of a text came, ascending; piece_of: whose it is; piece_tokens: how many tokens; all int64 [m].
+    whole: due, sent and done, as for any other request. ready_ns: the first moment, from its due time on, at which the
+    request could be sent, because no iteration was running and all earlier ones had been sent: int64 [n]. piece_ns: when
+    each piece of a text came, ascending; piece_of: its request; piece_tokens: its tokens; all int64 [m].
     """
 
     whole: Samples
@@ -47,7 +47,7 @@ class TextSamples:
 
     @property
     def latency_ns(self) -> Ints:
-        """From the due time to the end of the text; NEVER if it did not come to its own end."""
+        """From the due time to the end of the text; NEVER if it did not come to a regular end."""
         return self.whole.latency_ns
 
     @cached_property
@@ -69,7 +69,7 @@ class TextSamples:
 
     @cached_property
     def _gaps(self) -> tuple[Ints, Ints]:
-        """The time from each piece of a text to the next piece of it, in the order of time, and whose: int64 [g] each."""
+        """The time from each piece of a text to its next piece, in order of time, and the request: int64 [g] each."""
         by_request = np.argsort(self.piece_of, kind="stable")
         whose, at = self.piece_of[by_request], self.piece_ns[by_request]
         same = whose[1:] == whose[:-1]
@@ -78,37 +78,35 @@ class TextSamples:
 
     @property
     def gap_ns(self) -> Ints:
-        """The times between two pieces of one text, in the order in which the later one came: int64 [g]."""
+        """The times between two pieces of the same text, in the order of the later piece: int64 [g]."""
         return self._gaps[0]
 
     @property
     def longest_gap_ns(self) -> Ints:
-        """The longest gap of each text; 0 for one that came in one piece: int64 [n]."""
+        """The longest gap in each text; 0 for a text that came in one piece: int64 [n]."""
         found = np.zeros(self.count, np.int64)
         np.maximum.at(found, self._gaps[1], self._gaps[0])
         return found
 
     @property
     def sendable(self) -> Samples:
-        """The same, with each request due when it could be sent: what the lateness of the generator is judged by."""
+        """The same, with each request due when it could be sent; the lateness of the generator is judged by this."""
         return replace(self.whole, scheduled_ns=self.ready_ns)
 
     def within(self, objective: Objective) -> Bools:
-        """Return which requests keep the objective: bool [n]. One without an end does not."""
+        """Return which requests meet the objective: bool [n]. A request without an end does not."""
         kept = (self.ttft_ns <= objective.ttft_ns) & (self.longest_gap_ns <= objective.itl_ns)
         return np.asarray(kept & self.whole.answered)
 
     def tokens_by(self, end_ns: int, begin_ns: int = 0) -> int:
-        """Return how many tokens came after `begin_ns`, and not after `end_ns`."""
+        """Return how many tokens came after `begin_ns` and no later than `end_ns`."""
         return int(self.piece_tokens[(self.piece_ns > begin_ns) & (self.piece_ns <= end_ns)].sum())
 
     def part(self, mask: Bools) -> TextSamples:
         """Return the requests for which `mask` (bool [n]) is true."""
         kept = mask[self.piece_of]
         place = (np.cumsum(mask) - 1)[self.piece_of[kept]]
-        return TextSamples(
-            self.whole.part(mask), self.ready_ns[mask], self.piece_ns[kept], place, self.piece_tokens[kept]
-        )
+        return TextSamples(self.whole.part(mask), self.ready_ns[mask], self.piece_ns[kept], place, self.piece_tokens[kept])
 
     def save(self, path: Path | IO[bytes]) -> None:
         """Write an .npz: its arrays under their own names, which `Samples.load` reads as well."""

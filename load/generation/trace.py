@@ -21,7 +21,7 @@ SECOND = timedelta(seconds=1)
 
 
 def read(path: str | Path) -> Demand:
-    """Return the requests of a trace, the first of which is due at once; ScheduleError names the line that is wrong.
+    """Return the requests of a trace, the first of which is due at once; ScheduleError names the wrong line.
 
     A time is an ISO 8601 timestamp, or a number of seconds.
     """
@@ -34,14 +34,14 @@ def read(path: str | Path) -> Demand:
         raise ScheduleError(f"cannot read the trace {file}: {error}") from None
     if not rows or (missing := [name for name in COLUMNS if name not in rows[0]]):
         lacks = ", ".join(missing) if rows else "its first line"
-        raise ScheduleError(f"{file} lacks {lacks}: a trace of texts is a CSV file with the columns {', '.join(COLUMNS)}")
+        raise ScheduleError(f"{file} lacks {lacks}: a trace is a CSV file with the columns {', '.join(COLUMNS)}")
     places = [rows[0].index(name) for name in COLUMNS]
     found: list[tuple[int, int, int]] = []
     for number, row in enumerate(rows[1:], 2):
         if any(cell.strip() for cell in row):
             found.append(_request(row, places, f"{file}, line {number}"))
             if len(found) > 1 and found[-1][0] < found[-2][0]:
-                raise ScheduleError(f"{file}, line {number}: it is before the line above it")
+                raise ScheduleError(f"{file}, line {number}: its time is before that of the line above")
     if not found:
         raise ScheduleError(f"{file} has no requests")
     due, prompts, texts = (np.array(column, np.int64) for column in zip(*found, strict=True))
@@ -49,9 +49,9 @@ def read(path: str | Path) -> Demand:
 
 
 def fitted(trace: Demand, longest: int) -> tuple[Demand, int]:
-    """Return a trace whose requests fit into `longest` tokens, and the number by which all lengths were divided for that.
+    """Return a trace whose requests fit into `longest` tokens, and the number that all lengths were divided by.
 
-    All are divided by the same whole number and rounded up, so that long and short requests stay in proportion.
+    All are divided by the same integer and rounded up, so that long and short requests stay in proportion.
     """
     divisor = 1
     while True:
@@ -63,15 +63,15 @@ def fitted(trace: Demand, longest: int) -> tuple[Demand, int]:
 
 
 def _request(row: list[str], places: list[int], where: str) -> tuple[int, int, int]:
-    """Return when it is due in ns, and its two lengths."""
+    """Return its due time in ns, and its two lengths."""
     if len(row) <= max(places):
-        raise ScheduleError(f"{where}: it has {len(row)} fields, and the columns need {max(places) + 1}")
+        raise ScheduleError(f"{where}: it has {len(row)} fields, but the columns need {max(places) + 1}")
     time, *lengths = (row[place].strip() for place in places)
     if not all(one.isdecimal() for one in lengths):
-        raise ScheduleError(f"{where}: '{lengths[0]}' and '{lengths[1]}' are not two numbers of tokens")
+        raise ScheduleError(f"{where}: '{lengths[0]}' and '{lengths[1]}' are not two token counts")
     prompt, text = map(int, lengths)
     if prompt < 1 or text < 1:
-        raise ScheduleError(f"{where}: a prompt and a text have at least one token")
+        raise ScheduleError(f"{where}: a prompt and a text need at least one token")
     return _time_ns(time, where), prompt, text
 
 

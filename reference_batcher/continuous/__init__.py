@@ -1,6 +1,6 @@
 """The reference engine: an iteration-level scheduler for language models, as an executable specification.
 
-Who wants to know what it decides reads `scheduler`.
+Its decisions are all in `scheduler`.
 """
 
 from .config import EngineConfig, EngineConfigError

@@ -1,4 +1,4 @@
-"""What an engine with continuous batching is configured with."""
+"""The configuration of an engine with continuous batching."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 
 class EngineConfigError(ValueError):
-    """An engine that cannot exist; the message says why."""
+    """A configuration that no engine can have; the message says why."""
 
 
 @dataclass(frozen=True)
 class EngineConfig:
-    """An engine's configuration, in the words of vLLM's documentation.
+    """An engine's configuration, with the names that vLLM's documentation uses.
 
-    max_num_seqs: rows of an iteration at most. max_num_batched_tokens: new tokens of an iteration at most, its token budget.
-    block_size: tokens in a KV block. num_blocks: how many there are. max_model_len: tokens of a prompt and its continuation
-    at most. chunked_prefill: a prompt may be computed in several iterations. prefix_cache: blocks of finished prompts serve
-    other requests that begin alike. policy: who is admitted first: `fcfs`, or `priority`, where a lower number comes first
-    and the arrival decides between equals. long_prefill_token_threshold: how many tokens of its prompt a request may compute
-    in an iteration while there are others; 0 means no limit.
+    max_num_seqs: the most rows in an iteration. max_num_batched_tokens: the most new tokens in an iteration, its token
+    budget. block_size: tokens in a KV block. num_blocks: the number of KV blocks. max_model_len: the most tokens in a prompt
+    and its continuation together. chunked_prefill: a prompt may be computed in several iterations. prefix_cache: blocks that
+    have been computed are reused for requests with the same prefix. policy: the order of admission: `fcfs`, or `priority`,
+    where a lower number comes first and arrival breaks ties. long_prefill_token_threshold: how many tokens of its prompt a
+    request may compute in an iteration while there are others; 0 means no limit.
     """
 
     max_num_seqs: int = 4
@@ -49,9 +49,9 @@ class EngineConfig:
             raise EngineConfigError("without chunked_prefill, max_num_batched_tokens must be at least max_model_len")
 
     def blocks_of(self, tokens: int) -> int:
-        """Return how many blocks so many tokens need."""
+        """Return how many blocks this number of tokens needs."""
         return ceil(tokens / self.block_size)
 
     def facts(self) -> dict[str, Any]:
-        """Return it as JSON data, whole."""
+        """Return every field as JSON data."""
         return {field.name: getattr(self, field.name) for field in fields(self)}

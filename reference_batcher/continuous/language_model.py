@@ -1,4 +1,4 @@
-"""A small language model of torch with a paged KV cache: real attention over the blocks of a row's table."""
+"""A small PyTorch language model with a paged KV cache: real attention over the blocks of a row's table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WIDTH, HEADS, LAYERS = 32, 2, 2
 
 
 class Layer(nn.Module):
-    """What a layer does besides its attention."""
+    """The parts of a layer around its attention."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -25,10 +25,10 @@ class Layer(nn.Module):
 
 
 class PagedLanguageModel(nn.Module):
-    """A transformer's decoder whose next token is the most likely one.
+    """A decoder-only transformer with greedy sampling.
 
-    vocabulary: tokens are below it. seed: of the weights, which nobody has trained. All numbers are of 64 bits, so that a
-    text does not depend on what else is computed in the same iteration.
+    vocabulary: the number of tokens. seed: of the weights, which are random. Everything is computed in float64, so that a
+    text does not depend on what else is in the same iteration.
     """
 
     cache: Tensor
@@ -51,7 +51,7 @@ class PagedLanguageModel(nn.Module):
 
     @torch.inference_mode()
     def forward(self, rows: Sequence[Row]) -> list[int | None]:
-        """Compute an iteration: write the new tokens' keys and values, attend through each row's block table."""
+        """Compute an iteration: write the new tokens' keys and values, then attend through each row's block table."""
         if not rows:
             return []
         places = [torch.arange(row.start, row.start + len(row.tokens)) for row in rows]

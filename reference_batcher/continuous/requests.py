@@ -1,4 +1,4 @@
-"""What an engine is asked for, and what it knows about each sequence of it."""
+"""What an engine is asked for, and what it keeps about each sequence."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 class Request:
     """A request for text: `samples` continuations of a prompt.
 
-    name: no two requests have the same one at a time. prompt: tokens, as numbers. max_tokens: of each continuation.
-    priority: a lower number comes first, where the policy says so. stop: tokens that end a continuation, each as its last.
+    name: unique among the requests under way. prompt: token IDs. max_tokens: of each continuation. priority: a lower number
+    comes first under the policy `priority`. stop: tokens that end a continuation; the stop token is its last token.
     """
 
     name: str
@@ -25,8 +25,8 @@ class Request:
 class Sequence:
     """One continuation of a request's prompt.
 
-    arrival: a number that grows with each sequence. tokens: the prompt, and the text so far. computed: how many of its
-    tokens the KV cache holds. blocks: its block table: place p is in block `blocks[p // block_size]`. keys: those of its
+    arrival: a number that grows with each sequence. tokens: the prompt and the text so far. computed: how many of its tokens
+    are in the KV cache. blocks: its block table: position p is in block `blocks[p // block_size]`. keys: the keys of its
     blocks that are full and computed (see `blocks`). end: how it ended, or "".
     """
 
@@ -41,7 +41,7 @@ class Sequence:
 
     @property
     def text(self) -> int:
-        """How many tokens it has said."""
+        """How many tokens it has generated."""
         return len(self.tokens) - len(self.request.prompt)
 
 
@@ -49,8 +49,9 @@ class Sequence:
 class Row:
     """A sequence's part in an iteration.
 
-    start: how many tokens the KV cache holds before. tokens: the new ones, at the places from `start` on. blocks: the block
-    table, as far as these places reach. last: these are all that the sequence has, so the model says its next token.
+    start: how many of its tokens the KV cache held before. tokens: the new ones, at positions from `start` on. blocks: the
+    block table up to the last of these positions. last: no token of the sequence is left to compute, so the model generates
+    its next one.
     """
 
     sequence: Sequence
@@ -62,7 +63,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Iteration:
-    """What runs together. preempted: the sequences that lost their blocks before it, first to last."""
+    """The rows that run together. preempted: the sequences that lost their blocks before it, in order."""
 
     number: int
     rows: tuple[Row, ...]
@@ -71,7 +72,7 @@ class Iteration:
 
 @dataclass(frozen=True)
 class Said:
-    """What comes out for one sample: new tokens, and how it ended: `length`, `stop`, `abort`, `error`; "": not yet."""
+    """Output for one sample: new tokens, and how it ended: `length`, `stop`, `abort` or `error`, "" if it has not."""
 
     name: str
     sample: int

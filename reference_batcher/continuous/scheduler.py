@@ -1,10 +1,10 @@
 """Continuous batching: the decisions of each iteration, as a state machine without threads and without a clock.
 
 Everything that decides *which* sequences compute *how many* tokens together is in this file; `blocks` says who holds which
-part of the KV cache. Nothing here runs a model or waits. A shell calls, in turns,
+part of the KV cache. Nothing here runs a model or waits. A shell calls, in turn,
 
-    schedule()                    what runs in the next iteration: rows of sequences, each with its new tokens and blocks
-    finished(iteration, said)     what the model said; answers what comes out, and what has ended
+    schedule()                    returns what runs in the next iteration: rows of sequences with their new tokens and blocks
+    finished(iteration, said)     takes what the model generated, and returns what comes out and what has ended
 
 and between any two calls `add(request)` and `abort(name)`. If the model raised, it calls `failed(iteration)` instead.
 
@@ -21,18 +21,18 @@ How an iteration is formed. The token budget is max_num_batched_tokens.
                      prefill it waits for an iteration that has room for it. While there are other sequences, no iteration
                      has more than long_prefill_token_threshold tokens of a prompt, if that is set.
     prefix cache     An admitted sequence refers to the computed blocks that begin alike, and computes the rest: at least
-                     its last token, because that is the one whose successor is wanted.
+                     its last token, because the model computes the next token from it.
 
 The order is that of arrival (`fcfs`), or a lower priority number comes first, and arrival decides between equals
 (`priority`). A waiting sequence never displaces a running one by itself, whatever their priorities.
 
-How a sequence ends. With a stop token, which is a part of the text (`stop`); with max_tokens, or when prompt and text are
-max_model_len tokens (`length`); by `abort`; with the iteration in which the model raises (`error`). A stop token that is
-also the last one allowed ends with `stop`. Whoever ends gives its blocks back before the next iteration is formed.
+How a sequence ends. With a stop token, which is part of the text (`stop`); at max_tokens, or when prompt and text have
+max_model_len tokens (`length`); by `abort`; in the iteration in which the model raises (`error`). If the last token allowed
+is a stop token, the end is `stop`. A sequence that ends gives its blocks back before the next iteration is formed.
 
-The words and the semantics are those of vLLM's V1 scheduler (docs.vllm.ai: "Optimization and Tuning" for running before
-waiting, preemption and chunked prefill; "Automatic Prefix Caching" for blocks and keys; `SchedulerConfig`). What is decided
-here because that documentation is silent is in docs/decisions/0025-continuous.md.
+Names and semantics follow vLLM's V1 scheduler (docs.vllm.ai: "Optimization and Tuning" for running before waiting,
+preemption and chunked prefill; "Automatic Prefix Caching" for blocks and keys; `SchedulerConfig`).
+docs/decisions/0025-continuous.md records what is decided here because that documentation does not say.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ class Scheduler:
         return None
 
     def abort(self, name: str) -> list[Said]:
-        """Take a request back, at whatever point it is; nothing happens if it is not under way.
+        """Abort a request, wherever it is; nothing happens if it is not under way.
 
-        A sequence in an iteration that runs keeps its blocks until that is finished, because the model uses them.
+        A sequence in the iteration that is running keeps its blocks until that has finished, because the model uses them.
         """
         flying = {row.sequence for row in self._flying.rows} if self._flying else set()
         said = []
@@ -98,9 +98,9 @@ class Scheduler:
         return said
 
     def schedule(self) -> Iteration:
-        """Return what runs now; without rows if nothing can."""
+        """Return the next iteration; it has no rows if nothing can run."""
         if self._flying:
-            raise RuntimeError("the last iteration is not finished")
+            raise RuntimeError("the last iteration has not finished")
         rows, preempted = self._continued()
         if not preempted:
             rows += self._admitted(self.config.max_num_batched_tokens - sum(len(row.tokens) for row in rows))
@@ -108,12 +108,12 @@ class Scheduler:
         return self._flying
 
     def finished(self, iteration: Iteration, said: Many[int | None]) -> list[Said]:
-        """Note that an iteration has run, and return what comes out.
+        """Record that an iteration has run, and return what comes out.
 
         said: for each row the next token, or None if the row is not its sequence's last.
         """
         if iteration is not self._flying:
-            raise RuntimeError("this iteration does not run")
+            raise RuntimeError("this iteration is not running")
         self._flying = None
         out = []
         for row, token in zip(iteration.rows, said, strict=True):
@@ -126,7 +126,7 @@ class Scheduler:
         return out
 
     def failed(self, iteration: Iteration) -> list[Said]:
-        """Note that the model raised: what was in this iteration ends, and nobody else."""
+        """Record that the model raised: the sequences in this iteration end, and no others."""
         self._flying = None
         alive = [row.sequence for row in iteration.rows if not row.sequence.end]
         for row in iteration.rows:
@@ -137,7 +137,7 @@ class Scheduler:
         return [Said(one.request.name, one.sample, (), one.end) for one in alive]
 
     def gauges(self) -> dict[str, int]:
-        """Return how many sequences run and wait, the state of the KV cache, and what was counted so far."""
+        """Return how many sequences run and wait, the state of the KV cache, and the counts so far."""
         now = {"running": len(self.running), "waiting": len(self.waiting)}
         return {**now, "used_blocks": self.pool.used, "free_blocks": len(self.pool.free), **self._counts}
 
@@ -163,7 +163,7 @@ class Scheduler:
             yield f"{longest} tokens need {config.blocks_of(longest)} blocks, and there are {config.num_blocks}"
 
     def _continued(self) -> tuple[list[Row], list[Sequence]]:
-        """Return the rows of running sequences, and who was preempted for them."""
+        """Return the rows of running sequences, and the sequences that were preempted for them."""
         rows: dict[Sequence, Row] = {}
         preempted: list[Sequence] = []
         budget = self.config.max_num_batched_tokens
@@ -183,7 +183,7 @@ class Scheduler:
         return list(rows.values()), preempted
 
     def _admitted(self, budget: int) -> list[Row]:
-        """Return the rows of waiting sequences that run from now on."""
+        """Admit waiting sequences, and return their rows."""
         rows: list[Row] = []
         while self.waiting and budget and len(self.running) < self.config.max_num_seqs:
             sequence = self.waiting[0]
@@ -209,24 +209,24 @@ class Scheduler:
         return most if most and len(self.running) + len(self.waiting) > 1 else budget
 
     def _shared(self, sequence: Sequence) -> list[int]:
-        """Return the computed blocks that begin like this sequence, without the one of its last token."""
+        """Return the computed blocks of this sequence's prefix, without the block of its last token."""
         if not self.config.prefix_cache:
             return []
         return self.pool.find(keys_of(sequence.tokens[:-1], self.config.block_size))
 
     def _missing(self, sequence: Sequence, tokens: int) -> int:
-        """Return how many more blocks a sequence needs for so many tokens."""
+        """Return how many more blocks a sequence needs for this number of tokens."""
         return self.config.blocks_of(tokens) - len(sequence.blocks)
 
     def _row(self, sequence: Sequence, new: int) -> Row:
-        """Take the blocks for the next tokens of a sequence."""
+        """Allocate the blocks for a sequence's next tokens, and return its row."""
         start, stop = sequence.computed, sequence.computed + new
         sequence.blocks += self.pool.take(self._missing(sequence, stop))
         tokens = tuple(sequence.tokens[start:stop])
         return Row(sequence, start, tokens, tuple(sequence.blocks), stop == len(sequence.tokens))
 
     def _preempt(self, victim: Sequence) -> None:
-        """Take a running sequence's blocks; it waits, and computes its tokens again."""
+        """Free a running sequence's blocks; it waits, and its tokens are computed again."""
         self.running.remove(victim)
         self._release(victim)
         insort(self.waiting, victim, key=self._order)
@@ -237,7 +237,7 @@ class Scheduler:
         sequence.blocks, sequence.keys, sequence.computed = [], [], 0
 
     def _remember(self, sequence: Sequence) -> None:
-        """Note for others what the full blocks of a sequence hold."""
+        """Record in the prefix cache what the full blocks of a sequence hold."""
         if self.config.prefix_cache:
             known = len(sequence.keys)
             sequence.keys = keys_of(sequence.tokens[: sequence.computed], self.config.block_size, sequence.keys)
@@ -245,7 +245,7 @@ class Scheduler:
                 self.pool.keep(sequence.blocks[place], sequence.keys[place])
 
     def _said(self, sequence: Sequence, token: int) -> Said:
-        """Note a sequence's next token, and end the sequence if it is the last one."""
+        """Append a sequence's next token, and end the sequence if it is the last one."""
         request = sequence.request
         if not sequence.text:
             self._counts["prompt_tokens"] += len(request.prompt)
@@ -258,7 +258,7 @@ class Scheduler:
         return Said(request.name, sequence.sample, (token,), sequence.end)
 
     def _end(self, sequence: Sequence, why: str) -> None:
-        """End a running sequence: its row and its blocks are free, and with the last sample its name."""
+        """End a running sequence: free its row and its blocks, and its name if no other sample is left."""
         sequence.end = why
         self.running.remove(sequence)
         self._release(sequence)

@@ -1,8 +1,8 @@
 """Simulates the reference engine under a schedule of arrivals: the scheduler itself, and a device of tau0 + tau1 x tokens.
 
-An iteration with t new tokens takes tau0_ns + t * tau1_ns. Within one moment, what ends comes before what arrives, and what
-arrives before the next iteration: a request that arrives in the nanosecond in which an iteration ends is in the next one if
-there is room. Nothing waits, no clock is read, and what the model says is not computed.
+An iteration with t new tokens takes tau0_ns + t * tau1_ns. At any one moment, ends come before arrivals, and arrivals before
+the next iteration: a request that arrives in the nanosecond in which an iteration ends is in the next one if there is room.
+Nothing waits, no clock is read, and the tokens themselves are not computed.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from .scheduler import Scheduler
 
 Ints = NDArray[np.int64]
 NEVER = -1
-SAID = 0  # a token: which one does not matter, since nothing ends with a stop token
+SAID = 0  # a token; which one does not matter, since no request has stop tokens
 
 
 @dataclass(frozen=True)
 class SimulatedEngine:
     """What happened to n requests in m iterations; all times are int64 nanoseconds.
 
-    arrival_ns: [n]. token_ns: of each request, when each of its tokens was said: none for a request that was refused.
-    refusals: why a request was refused, by its number. enter_ns, exit_ns: [m], of each iteration. tokens, rows: [m], how
-    many it computed. preempted: how often a sequence lost its blocks.
+    arrival_ns: [n]. token_ns: for each request, when each of its tokens came out; empty if it was refused. refusals: why a
+    request was refused, by its number. enter_ns, exit_ns: [m], of each iteration. tokens, rows: [m], how many it computed.
+    preempted: how often a sequence lost its blocks.
     """
 
     arrival_ns: Ints
@@ -52,7 +52,7 @@ class SimulatedEngine:
 
     @property
     def itl_ns(self) -> Ints:
-        """The times between two tokens of one text, those of the first request first."""
+        """The times between two tokens of one text, in the order of the requests."""
         return np.concatenate([np.diff(times) for times in self.token_ns] or [np.zeros(0, dtype=np.int64)])
 
     def _since_arrival(self, token: int) -> Ints:

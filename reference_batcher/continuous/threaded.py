@@ -1,7 +1,7 @@
-"""The threaded shell: one thread forms iterations and runs the model; anybody may submit, from any thread.
+"""The threaded shell: one thread forms iterations and runs the model; requests may be submitted from any thread.
 
-What comes out is told on that thread, in order, and before the next run of the model. So a token is told once it is there,
-nothing is told after an end, and a callback that takes long holds up everybody.
+Callbacks run on that thread, in order, and before the model runs again. So a token is delivered as soon as it is there,
+nothing follows an end, and a slow callback holds up every request.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Callback = Callable[[Said], object]
 class Engine:
     """An engine on a thread of its own.
 
-    model: called with the rows of an iteration. It writes their new tokens into its KV cache where the rows' blocks say, and
-    returns for each row the next token, or None where the row is not its sequence's last. If it raises, the requests in that
-    iteration end with `error`, and the others go on.
+    model: called with the rows of an iteration. It writes their new tokens into its KV cache at the rows' blocks, and
+    returns the next token of each row, or None where `row.last` is false. If it raises, the requests in that iteration end
+    with `error`, and the others continue.
     """
 
     def __init__(self, config: EngineConfig, model: LanguageModel) -> None:
@@ -43,7 +43,7 @@ class Engine:
     def submit(self, request: Request, callback: Callback) -> str | None:
         """Queue a request, or return why it is refused.
 
-        callback: called with everything that comes out for it. If it raises, its request is taken back.
+        callback: called with everything that comes out for the request. If it raises, the request is aborted.
         """
         with self._changed:
             refusal = "the engine is closed" if self._closing else self._scheduler.add(request)
@@ -53,18 +53,18 @@ class Engine:
             return refusal
 
     def abort(self, name: str) -> None:
-        """Take a request back; nothing happens if it is not under way."""
+        """Abort a request; nothing happens if it is not under way."""
         with self._changed:
             self._take(self._scheduler.abort(name))
             self._changed.notify_all()
 
     def gauges(self) -> dict[str, int]:
-        """Return what the scheduler counts."""
+        """Return the scheduler's gauges."""
         with self._changed:
             return self._scheduler.gauges()
 
     def close(self) -> None:
-        """Take back what is under way, and end the thread."""
+        """Abort what is under way, and end the thread."""
         with self._changed:
             self._closing = True
             for name in tuple(self._callbacks):
@@ -80,7 +80,7 @@ class Engine:
         self.close()
 
     def _take(self, said: Sequence[Said]) -> None:
-        """Note what is to be told. The lock is held."""
+        """Queue output for the callbacks. The lock is held."""
         self._out += [(self._callbacks[one.name], one) for one in said]
         for name in {one.name for one in said if one.end}:
             if not self._scheduler.under_way(name):
@@ -100,7 +100,7 @@ class Engine:
                 continue
             try:
                 said = self._model(iteration.rows)
-            except Exception:  # noqa: BLE001 - the model's own; who was in the iteration is told
+            except Exception:  # noqa: BLE001 - the model's own; the requests in the iteration end with `error`
                 said = None
             with self._changed:
                 scheduler = self._scheduler
@@ -109,5 +109,5 @@ class Engine:
     def _tell(self, callback: Callback, one: Said) -> None:
         try:
             callback(one)
-        except Exception:  # noqa: BLE001 - the client's own: nobody hears the rest
+        except Exception:  # noqa: BLE001 - the client's own: there is nobody to deliver the rest to
             self.abort(one.name)

@@ -1,4 +1,4 @@
-"""What `tune` predicted for each configuration, what it chose, and how far the target kept the objective."""
+"""What `tune` predicted for each configuration, what it chose, and how far the target met the objective."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Rules about engines with continuous batching."""
+"""The rules about engines with continuous batching."""

@@ -1,16 +1,22 @@
-"""Aborts: a request that is taken back costs nothing more, and nobody else notices."""
+"""Aborts: an aborted request costs nothing more, and no other request notices."""
 
 import random
 
 import pytest
 
 
-@pytest.mark.rule("CB-ABORT-001")
-def test_running(generating, judge):
-    """A running request that is taken back is in no further iteration"""
+def two_running(generating):
+    """Two requests, in the middle of their texts."""
     on = generating()
     on.send("goes", "stays", max_tokens=4 * on.block)
     on.until_got("goes", 3)
+    return on
+
+
+@pytest.mark.rule("CB-ABORT-001")
+def test_running(generating, judge):
+    """A running request that is aborted is in no further iteration"""
+    on = two_running(generating)
     on.abort("goes")
 
     judge(on.generations())
@@ -18,7 +24,7 @@ def test_running(generating, judge):
 
 @pytest.mark.rule("CB-ABORT-002")
 def test_waiting(generating, judge):
-    """A request that is taken back while it waits never runs"""
+    """A request that is aborted while it waits never runs"""
     on = generating(seqs=2)
     on.send("soon", "r0", "r1", "waits", "r2", max_tokens=on.block)
     on.abort("soon")
@@ -30,7 +36,7 @@ def test_waiting(generating, judge):
 
 @pytest.mark.rule("CB-ABORT-003")
 def test_in_its_prompt(generating, judge):
-    """A request that is taken back in the middle of its prompt leaves the rest of it uncomputed"""
+    """The rest of a prompt is not computed after its request is aborted"""
     on = generating(budget=2)
     on.send("stays", max_tokens=3 * on.block)
     on.until_got("stays", 2)
@@ -57,7 +63,7 @@ def test_others_unharmed(generating, judge, seed):
 
 @pytest.mark.rule("CB-ABORT-005")
 def test_idle_aborts(generating, judge):
-    """Taking back what has ended, what nobody sent, or the same request again harms nobody"""
+    """Aborting an ended, unknown or already aborted request harms no other"""
     on = generating(seqs=2)
     on.send("ended", max_tokens=2)
     on.send("twice", "r0", "r1", max_tokens=on.block)
@@ -72,7 +78,7 @@ def test_idle_aborts(generating, judge):
 
 @pytest.mark.rule("CB-ABORT-006")
 def test_gives_back(generating, judge):
-    """The place and the blocks of a request that is taken back are free for others"""
+    """The place and the blocks of an aborted request are free for others"""
     on = generating(seqs=2, budget=2, blocks=8)
     for place in range(4):
         on.send(f"hog{place}", length=5 * on.block, max_tokens=2 * on.block)
@@ -88,10 +94,8 @@ def test_gives_back(generating, judge):
 
 @pytest.mark.rule("CB-ABORT-007")
 def test_client_gone(generating, judge):
-    """A request whose client goes away while it runs is in no further iteration"""
-    on = generating()
-    on.send("goes", "stays", max_tokens=4 * on.block)
-    on.until_got("goes", 3)
+    """A request whose client disconnects while it runs is in no further iteration"""
+    on = two_running(generating)
     on.disconnect("goes")
 
     judge(on.generations())
@@ -99,7 +103,7 @@ def test_client_gone(generating, judge):
 
 @pytest.mark.rule("CB-ABORT-008")
 def test_client_gone_waiting(generating, judge):
-    """A request whose client goes away while it waits never runs"""
+    """A request whose client disconnects while it waits never runs"""
     on = generating(seqs=2)
     on.send("r0", "r1", "waits", "r2", max_tokens=4 * on.block)
     on.until_got("r0", 2)
@@ -110,7 +114,7 @@ def test_client_gone_waiting(generating, judge):
 
 @pytest.mark.rule("CB-ABORT-009")
 def test_shared_blocks(generating, judge):
-    """Blocks that a request shares stay with the others when it is taken back"""
+    """Shared blocks stay with the other requests when one of them is aborted"""
     on = generating(blocks=16, prefix_cache=True)
     on.send("goes", length=4 * on.block, shared=3 * on.block, max_tokens=2 * on.block)
     on.until_got("goes", 2)
@@ -124,7 +128,7 @@ def test_shared_blocks(generating, judge):
 
 @pytest.mark.rule("CB-ABORT-010")
 def test_makes_room(generating, judge):
-    """When a request that filled the KV cache is taken back, the one that had to make room for it goes on"""
+    """When a request that filled the KV cache is aborted, the one that it preempted continues"""
     on = generating(blocks=8)
     on.send("goes", "waits", length=2 * on.block, max_tokens=4 * on.block)
     on.until_got("goes", 3 * on.block)
@@ -137,7 +141,7 @@ def test_makes_room(generating, judge):
 
 @pytest.mark.rule("CB-ABORT-011")
 def test_only_one(generating, judge):
-    """Those that wait are served when the only request that runs is taken back"""
+    """Waiting requests are served when the only running one is aborted"""
     on = generating(seqs=1, blocks=5, length=4)
     on.send("goes", length=2 * on.block, max_tokens=2 * on.block)
     on.until_got("goes", 2)

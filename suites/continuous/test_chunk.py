@@ -1,4 +1,4 @@
-"""Chunks: a long prompt is computed in parts, beside requests that run."""
+"""Chunks: a long prompt is computed in parts, beside running requests."""
 
 import pytest
 
@@ -39,7 +39,7 @@ def test_beyond_the_budget(generating, judge):
 
 @pytest.mark.rule("CB-CHUNK-004")
 def test_behind_a_long_prompt(generating, judge):
-    """A short prompt waits behind a long one no longer than until that is computed"""
+    """A short prompt behind a long one waits no longer than the long one takes to compute"""
     on = generating(budget=1)
     on.send("long", length=6 * on.block, max_tokens=2 * on.block)
     on.until_running("long")

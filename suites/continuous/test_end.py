@@ -1,4 +1,4 @@
-"""Ends: each request has one, at the right moment."""
+"""Ends: each request has exactly one, at the right moment."""
 
 import pytest
 
@@ -37,7 +37,7 @@ def test_stop_token(generating, judge):
 
 @pytest.mark.rule("CB-END-004")
 def test_edge_of_the_context(generating, judge):
-    """A request that would outgrow the longest text is refused, or ends there, and others are served"""
+    """A request that would exceed the context length is refused, or ends there, and others are served"""
     on = generating(length=4)
     on.send("over", length=3 * on.block, max_tokens=2 * on.block)
     on.send("r0", "r1", max_tokens=6)
@@ -67,7 +67,7 @@ def test_empty_prompt(generating, judge):
 
 @pytest.mark.rule("CB-END-007")
 def test_stop_at_the_edges(generating, judge):
-    """A stop token ends the text once, where it is the first token and where it is the last one"""
+    """A stop token ends the text once, even as the first token or as the last one allowed"""
     on = generating()
     on.send("first", max_tokens=6, stop_after=1)
     on.send("last", max_tokens=6, stop_after=6)

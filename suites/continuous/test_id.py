@@ -1,4 +1,4 @@
-"""IDs: what an engine does with two requests that have the same one."""
+"""IDs: what an engine does with two requests that have the same ID."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_again(generating, judge):
 
 @pytest.mark.rule("CB-ID-003")
 def test_after_an_abort(generating, judge):
-    """A request with the ID of one that was just taken back is refused, or gets its own text"""
+    """A request with the ID of one that was just aborted is refused, or gets its own text"""
     on = generating()
     on.send("first", "other", max_tokens=2 * on.block)
     on.until_got("first", 2)

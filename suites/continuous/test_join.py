@@ -26,7 +26,7 @@ def test_leaves_at_once(generating, judge):
 
 @pytest.mark.rule("CB-JOIN-003")
 def test_refills(generating, judge):
-    """The place of a request that has ended is taken by one that waits, while others go on"""
+    """A waiting request takes the place of one that has ended, while others continue"""
     on = generating(seqs=3)
     on.send("long0", "long1", max_tokens=2 * on.block)
     on.send("short", max_tokens=on.block // 2)

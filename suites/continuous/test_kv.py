@@ -1,4 +1,4 @@
-"""The KV cache: whose blocks are whose, that they return, and what happens when there are not enough."""
+"""The KV cache: who owns which blocks, that blocks are freed, and what happens when there are not enough."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_blocks_return(generating, judge):
 
 @pytest.mark.rule("CB-KV-003")
 def test_never_fits(generating, judge):
-    """A prompt that the whole KV cache has no room for is refused, and others are served"""
+    """A prompt too large for the whole KV cache is refused, and others are served"""
     on = generating(blocks=4)
     on.send("r0", max_tokens=on.block)
     on.send("over", length=6 * on.block, max_tokens=4)
@@ -43,7 +43,7 @@ def test_never_fits(generating, judge):
 
 @pytest.mark.rule("CB-KV-004")
 def test_fits_alone(generating, judge):
-    """A request that fits into the KV cache alone is served, although others fill it"""
+    """A request that fits into the KV cache alone is served, even if others fill it"""
     on = generating(seqs=6, blocks=8)
     for place in range(6):
         on.send(f"r{place}", length=on.block * (1 + place % 2), max_tokens=5 * on.block)
@@ -62,7 +62,7 @@ def test_progress(generating, judge):
 
 @pytest.mark.rule("CB-KV-006")
 def test_waiting_holds_nothing(generating, judge):
-    """A request that waits holds no KV blocks"""
+    """A waiting request holds no KV blocks"""
     on = generating(seqs=2)
     on.send("runs0", "runs1", max_tokens=2 * on.block)
     on.until_got("runs0", 2)
@@ -76,7 +76,7 @@ def test_waiting_holds_nothing(generating, judge):
 
 @pytest.mark.rule("CB-KV-007")
 def test_prefix_once(generating, judge):
-    """A shared prefix that is in the KV cache is not computed again, not even for two that come together"""
+    """A prefix in the KV cache is not computed again, even for two requests that arrive together"""
     on = generating(prefix_cache=True)
     on.send("first", length=4 * on.block, shared=3 * on.block)
     on.until(lambda: on.ended("first"))
@@ -87,7 +87,7 @@ def test_prefix_once(generating, judge):
 
 @pytest.mark.rule("CB-KV-008")
 def test_newest_is_preempted(generating, judge):
-    """If there are not enough KV blocks for all, the newest request loses its own"""
+    """When KV blocks run out, the newest request loses its blocks"""
     on = generating(blocks=8)
     for name in ("r0", "r1", "r2"):
         on.send(name, max_tokens=7 * on.block // 2)
@@ -110,7 +110,7 @@ def test_cached_blocks_are_no_reserve(generating, judge):
 
 @pytest.mark.rule("CB-KV-010")
 def test_whole_beginning(generating, judge):
-    """A request takes no more tokens from the prefix cache than it begins with in common with one before it"""
+    """A request takes no more tokens from the prefix cache than it shares with the beginning of an earlier one"""
     on = generating(prefix_cache=True)
     block = on.block
     on.send("first", length=3 * block, shared=2 * block)

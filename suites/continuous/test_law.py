@@ -1,4 +1,4 @@
-"""Laws of continuous batching: what holds for every configuration and all traffic."""
+"""The laws of continuous batching, which hold for every configuration and all traffic."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_limits(engine_combinations):
 
 @pytest.mark.rule("CB-LAW-005")
 def test_step_by_step(engine_combinations):
-    """Each iteration goes on where the last one has ended, whatever features are combined"""
+    """Each iteration continues where the last one ended, whatever features are combined"""
     engine_combinations.judge()
 
 
@@ -53,5 +53,5 @@ def test_joins(engine_combinations):
 
 @pytest.mark.rule("CB-LAW-009")
 def test_in_order(engine_combinations):
-    """Requests are admitted in their order, whatever features are combined"""
+    """Requests are admitted in order, whatever features are combined"""
     engine_combinations.judge()

@@ -1,4 +1,4 @@
-"""Liveness: the engine goes on serving, whatever it has served, refused, or been asked for."""
+"""Liveness: the engine continues to serve, whatever it has served, refused or been asked for."""
 
 import random
 
@@ -60,7 +60,7 @@ def test_deep_backlog(generating, judge):
 
 @pytest.mark.rule("CB-LIVE-005")
 def test_end_together(generating, judge):
-    """Requests that end in the same iteration all end, and others are served behind them"""
+    """Requests that end in the same iteration all end, and those behind them are served"""
     on = generating(seqs=8)
     on.send(*(f"burst{place}" for place in range(8)), max_tokens=5)
     on.send(*(f"behind{place}" for place in range(8)), max_tokens=5)

@@ -1,4 +1,4 @@
-"""Order: who takes part first, and that nobody waits for ever."""
+"""Order: which request is scheduled first, and that none waits for ever."""
 
 import itertools
 
@@ -6,17 +6,17 @@ import pytest
 
 
 def short_ones(on, sizes, count, most):
-    """Send so many short requests, `most` at a time: whenever one has ended, the next one comes."""
+    """Send `count` short requests, at most `most` at a time: when one has ended, the next is sent."""
     names = [name for name in on.names if name.startswith("s")]
     for place, size in zip(range(len(names), len(names) + count), itertools.cycle(sizes), strict=False):
-        on.until(lambda: sum(not on.ended(name) for name in names) < most, f"short request {place} never had its turn")
+        on.until(lambda: sum(not on.ended(name) for name in names) < most, f"short request {place} was never served")
         names.append(f"s{place}")
         on.send(names[-1], max_tokens=size)
 
 
 @pytest.mark.rule("CB-ORDER-001")
 def test_first_come(generating, judge):
-    """Requests take part for the first time in the order in which they came"""
+    """Requests are first scheduled in the order in which they arrived"""
     on = generating(seqs=2, budget=2)
     for place, length in enumerate((1, 3, 2, 1, 3, 1, 2, 1)):
         on.send(f"r{place}", length=length * on.block - place, max_tokens=6 + 3 * (place % 3))

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.mark.rule("CB-PRIO-001")
 def test_higher_first(generating, judge):
-    """A request of a higher priority takes part before those of lower ones that wait"""
+    """A waiting request of higher priority is scheduled before those of lower priority"""
     on = generating(seqs=1, policy="priority")
     on.send("runs", max_tokens=on.block)
     on.until_running("runs")
@@ -19,7 +19,7 @@ def test_higher_first(generating, judge):
 
 @pytest.mark.rule("CB-PRIO-002")
 def test_equals_by_arrival(generating, judge):
-    """Requests of equal priority take part in the order in which they came"""
+    """Requests of equal priority are scheduled in the order in which they arrived"""
     on = generating(seqs=1, policy="priority")
     on.send("runs", max_tokens=on.block)
     on.until_running("runs")
@@ -31,7 +31,7 @@ def test_equals_by_arrival(generating, judge):
 
 @pytest.mark.rule("CB-PRIO-003")
 def test_victim(generating, judge):
-    """A preemption takes the blocks of the lowest priority, and of the newest request that has it"""
+    """A preemption hits the newest request of the lowest priority"""
     on = generating(blocks=8, policy="priority")
     for name, priority in (("r0", 5), ("r1", 5), ("r2", 0)):
         on.send(name, max_tokens=7 * on.block // 2, priority=priority)
@@ -42,7 +42,7 @@ def test_victim(generating, judge):
 
 @pytest.mark.rule("CB-PRIO-004")
 def test_lowest_is_served(generating, judge):
-    """The lowest priority is served when the higher ones have been"""
+    """The lowest priority is served once the higher ones have been"""
     on = generating(seqs=1, policy="priority")
     on.send("s0", max_tokens=6)
     on.until_running("s0")

@@ -1,11 +1,19 @@
-"""Statistics: what an engine says about itself agrees with what its model saw."""
+"""Statistics: an engine's gauges and counters agree with what its model saw."""
 
 import pytest
 
 
+def ended(on):
+    """Let all requests end, look once more, and return what happened."""
+    on.finish()
+    on.step(2)
+    on.look("ended")
+    return on.generations()
+
+
 @pytest.mark.rule("CB-STAT-001")
 def test_requests(generating, judge):
-    """The engine's numbers of running and waiting requests are right"""
+    """The engine reports the right numbers of running and waiting requests"""
     on = generating(seqs=2, budget=1)
     on.step()
     on.look("idle")
@@ -17,16 +25,13 @@ def test_requests(generating, judge):
     on.look("backlog")
     on.until_running("r2")
     on.look("refilled")
-    on.finish()
-    on.step(2)
-    on.look("ended")
 
-    judge(on.generations())
+    judge(ended(on))
 
 
 @pytest.mark.rule("CB-STAT-002")
 def test_blocks(generating, judge):
-    """The engine's number of used KV blocks is right, and 0 at the end"""
+    """The engine reports the right number of used KV blocks, and 0 at the end"""
     on = generating()
     for place in (1, 2, 3):
         on.send(f"r{place}", length=place * on.block + 3, max_tokens=2 * on.block)
@@ -36,62 +41,51 @@ def test_blocks(generating, judge):
     on.look("half a block later")
     on.step(on.block // 2)
     on.look("a block later")
-    on.finish()
-    on.step(2)
-    on.look("ended")
 
-    judge(on.generations())
+    judge(ended(on))
 
 
 @pytest.mark.rule("CB-STAT-003")
 def test_tokens(generating, judge):
-    """The engine's counts of prompt tokens and output tokens are right"""
+    """The engine counts prompt tokens and output tokens correctly"""
     on = generating()
     for place in (1, 2, 3):
         on.send(f"r{place}", length=on.block + place, max_tokens=4 * place)
     on.until_got("r1", 3)
     on.look("under way")
-    on.finish()
-    on.step(2)
-    on.look("ended")
 
-    judge(on.generations())
+    judge(ended(on))
 
 
 @pytest.mark.rule("CB-STAT-004")
-def test_all_taken_back(generating, judge):
-    """When all requests are taken back, the engine says that nothing runs and nothing waits"""
+def test_all_aborted(generating, judge):
+    """When all requests are aborted, the engine reports that nothing runs and nothing waits"""
     on = generating(seqs=2)
     on.send("r0", "r1", "r2", "r3", max_tokens=4 * on.block)
     on.until_got("r0", 2)
     for name in ("r0", "r1", "r2", "r3"):
         on.abort(name)
     on.step(3)
-    on.look("taken back")
+    on.look("aborted")
 
     judge(on.generations())
 
 
 @pytest.mark.rule("CB-STAT-005")
 def test_preempted(generating, judge):
-    """The engine's count of preemptions is right"""
+    """The engine counts preemptions correctly"""
     on = generating(blocks=10)
     on.send("r0", "r1", "r2", length=2 * on.block, max_tokens=3 * on.block)
-    on.finish()
-    on.step(2)
-    on.look("ended")
 
-    judge(on.generations())
+    judge(ended(on))
 
 
 @pytest.mark.rule("CB-STAT-006")
 def test_cached(generating, judge):
-    """The engine's count of tokens from the prefix cache is right"""
+    """The engine counts tokens from the prefix cache correctly"""
     on = generating(prefix_cache=True)
     for name in ("r0", "r1", "r2"):
         on.send(name, length=4 * on.block, shared=3 * on.block, max_tokens=4)
         on.finish()
-    on.step(2)
-    on.look("ended")
 
-    judge(on.generations())
+    judge(ended(on))

@@ -1,11 +1,11 @@
-"""Streams: tokens come out while others are made, each of them once and in order."""
+"""Streams: tokens come out while later ones are generated, each once and in order."""
 
 import pytest
 
 
 @pytest.mark.rule("CB-STREAM-001")
 def test_whole_and_in_order(generating, judge):
-    """Streamed tokens are the beginning of their text at every moment, also beside aborts"""
+    """At every moment, the streamed tokens are the beginning of the text, even beside aborts"""
     on = generating(blocks=12)
     on.send("r0", "r1", "r2", "r3", "r4", length=2 * on.block, max_tokens=2 * on.block)
     on.until_got("r1", 4)

@@ -4,7 +4,7 @@ import pytest
 
 
 def mixed(generating):
-    """Prompts below, at and above the edges of blocks, which run at once and beyond the sequence limit."""
+    """More prompts than the sequence limit, with lengths just below, at and above block boundaries."""
     on = generating()
     block = on.block
     for place, length in enumerate((block - 1, block, block + 1, 2 * block, 3 * block + 1, block // 2)):
@@ -14,7 +14,7 @@ def mixed(generating):
 
 @pytest.mark.rule("CB-TEXT-001")
 def test_own_text(generating, judge):
-    """Requests that run together each get the text that their own prompt leads to"""
+    """Requests that run together each get the text of their own prompt"""
     judge(mixed(generating))
 
 
@@ -37,7 +37,7 @@ def test_one_token(generating, judge):
 
 @pytest.mark.rule("CB-TEXT-004")
 def test_preempted(generating, judge):
-    """A request that loses its KV blocks goes on with its own text, and nothing of it is repeated or lost"""
+    """A preempted request continues its own text, and nothing is repeated or lost"""
     on = generating(blocks=8)
     on.send("r0", "r1", "r2", "r3", max_tokens=5 * on.block // 2)
 
@@ -46,7 +46,7 @@ def test_preempted(generating, judge):
 
 @pytest.mark.rule("CB-TEXT-005")
 def test_shared_prefixes(generating, judge):
-    """A prefix that other requests have computed changes no text"""
+    """Reusing a prefix that other requests have computed changes no text"""
     on = generating(prefix_cache=True)
     block = on.block
     on.send("first", length=3 * block, shared=2 * block)
@@ -65,7 +65,7 @@ def test_shared_prefixes(generating, judge):
 
 @pytest.mark.rule("CB-TEXT-006")
 def test_samples(generating, judge):
-    """Each continuation of a prompt is whole, right, and ends once"""
+    """Each continuation of a prompt is complete and correct, and ends once"""
     on = generating(seqs=6)
     on.send("several", length=on.block + 3, samples=3, max_tokens=on.block)
     on.send("one", max_tokens=on.block)
@@ -76,7 +76,7 @@ def test_samples(generating, judge):
 
 @pytest.mark.rule("CB-TEXT-007")
 def test_repeated(generating, judge):
-    """The same prompt gets the same text alone, again, and in company"""
+    """The same prompt gets the same text alone, again, and beside other requests"""
     on = generating()
     on.send("same0", length=on.block + 3, max_tokens=on.block)
     on.until(lambda: on.ended("same0"))
@@ -91,7 +91,7 @@ def test_repeated(generating, judge):
 
 @pytest.mark.rule("CB-TEXT-008")
 def test_beside_those_that_leave(generating, judge):
-    """A request is unharmed by others that end, are taken back or are refused beside it"""
+    """A request is unharmed by others that end, are aborted or are refused beside it"""
     on = generating(budget=2)
     on.send("stays", max_tokens=3 * on.block)
     on.until_got("stays", 2)
@@ -110,7 +110,7 @@ def test_beside_those_that_leave(generating, judge):
 
 @pytest.mark.rule("CB-TEXT-009")
 def test_fork(generating, judge):
-    """Two requests that go on differently from a prompt that has ended each get their own text"""
+    """Two requests that extend an earlier prompt differently each get their own text"""
     on = generating(prefix_cache=True)
     on.send("ended", length=5 * on.block // 4, max_tokens=1)
     on.until(lambda: on.ended("ended"))
@@ -123,7 +123,7 @@ def test_fork(generating, judge):
 
 @pytest.mark.rule("CB-TEXT-010")
 def test_samples_of_one_token(generating, judge):
-    """Several continuations of a prompt of one token are whole and right, and others are served"""
+    """Several continuations of a one-token prompt are complete and correct, and others are served"""
     on = generating()
     on.send("several", length=1, samples=2, max_tokens=6)
     on.until(on.ended)
@@ -134,7 +134,7 @@ def test_samples_of_one_token(generating, judge):
 
 @pytest.mark.rule("CB-TEXT-011")
 def test_taking_blocks(generating, judge):
-    """Requests that take each other's KV blocks get their own texts"""
+    """Requests that lose KV blocks to each other get their own texts"""
     on = generating(seqs=8, budget=16, blocks=6, length=6)
     block = on.block
     on.send("forks", length=2 * block - 2, max_tokens=7, samples=2)  # needs two blocks in its fourth iteration

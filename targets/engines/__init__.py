@@ -24,8 +24,8 @@ class Generation:
     """A request for text.
 
     name: the engine's own ID of the request. serial: of its prompt, see `witness.language`. prompt: token IDs. max_tokens:
-    of the continuation. priority: a lower number comes first. stop: token IDs, each of which ends the text with itself or
-    in front of itself. samples: continuations of the prompt (`n`); the witness's are all equal.
+    of the continuation. priority: a lower number comes first. stop: token IDs that end the text; the stop token itself may
+    be left out. samples: the number of continuations of the prompt (`n`); with the witness, all of them are equal.
     """
 
     name: str
@@ -39,9 +39,9 @@ class Generation:
 
 @dataclass(frozen=True)
 class Output:
-    """What came out for one sample of a request: new tokens, and how it ended ("" if it has not), one of `ENDS`.
+    """Output for one sample of a request: new tokens, and how it ended: one of `ENDS`, "" if it has not.
 
-    text: the engine's own words, for an error or a refusal.
+    text: the engine's own message, for an error or a refusal.
     """
 
     name: str
@@ -54,31 +54,31 @@ class Output:
 class Engine(Protocol):
     """A running engine with the witness language model in it. It is used by one thread.
 
-    Optional, found by presence: `disconnect(name)` (the client goes away in the middle of its stream);
-    `device(base_ns, token_ns)` (from now on an iteration takes so long, and so long for each new token: `witness.device`;
-    Unsupported if its model cannot); `clock` (its own, if it is not the host's).
+    Optional, found by presence: `disconnect(name)` (the client closes its connection in the middle of the stream);
+    `device(base_ns, token_ns)` (from now on, an iteration takes `base_ns` and `token_ns` for each new token, see
+    `witness.device`; Unsupported if the model cannot be slowed down); `clock` (its own, if it is not the host's).
     """
 
     def submit(self, request: Generation) -> None:
         """Send a request. A refusal, now or later, is an `Output`."""
 
     def step(self) -> tuple[list[Output], bool]:
-        """Run one iteration, or let time pass until there is something new; return what came out, and whether work is left.
+        """Run one iteration, or wait until there is something new; return what came out, and whether work is left.
 
-        An engine that cannot be stepped waits a little (see the claim `iterations`). EngineGone if it died or hangs.
+        An engine that cannot be stepped waits for a short time (see the claim `iterations`). EngineGone if it died or hangs.
         """
 
     def abort(self, name: str) -> None:
-        """Take a request back. It need not be under way any more."""
+        """Abort a request; nothing happens if it is no longer under way."""
 
     def log(self) -> list[dict[str, Any]]:
-        """Return the witness's new lines, one an iteration: `number`, `enter_ns`, `exit_ns`, and `rows` (`language.row`)."""
+        """Return the witness's new lines, one per iteration: `number`, `enter_ns`, `exit_ns` and `rows` (`language.row`)."""
 
     def gauges(self) -> Mapping[str, float]:
-        """Return what the engine says about itself now, as far as it does.
+        """Return the engine's current gauges, those that it has.
 
         running, waiting: requests. used_blocks, free_blocks: of the KV cache. preempted, prompt_tokens, output_tokens,
-        cached_tokens: counted since it was opened.
+        cached_tokens: counts since it was opened.
         """
 
     def close(self) -> None:

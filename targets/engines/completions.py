@@ -1,4 +1,7 @@
-"""One request to an OpenAI-compatible server: what its stream says, event by event."""
+"""A client of an OpenAI-compatible server's `/v1/completions`: streams as tokens, chunk by chunk.
+
+This file is copied into other interpreters: it needs only the standard library.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,8 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
-
-from batchproof.targets.deadlines import timeout_s
-from batchproof.targets.engines import Output
 
 REFUSALS = range(400, 500)
 ENDS = {"length": "length", "stop": "stop", "abort": "abort"}
@@ -26,12 +26,22 @@ WRONG = "the stream is not that of the OpenAI API"
 
 
 class Garbage(Exception):
-    """A stream that says what nobody understands."""
+    """A stream with content that the API does not have."""
+
+
+class Chunk(NamedTuple):
+    """Output for a sample of a request, with the fields of `Output`."""
+
+    name: str
+    tokens: tuple[int, ...] = ()
+    end: str = ""
+    sample: int = 0
+    text: str = ""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server is, and the key that it wants, which no message ever shows."""
+    """The address of a server, and the key that it needs, which no message ever shows."""
 
     host: str
     port: int
@@ -46,7 +56,7 @@ class Address:
         return f"{'https' if self.secure else 'http'}://{host}:{self.port}{self.prefix}"
 
     def asked(self, method: str, path: str, body: Any = None, seconds: float | None = None) -> http.client.HTTPConnection:
-        """Send a request, and return the connection that gets the answer; OSError if there is no server."""
+        """Send a request, and return the connection to read the answer from; OSError if there is no server."""
         line = http.client.HTTPConnection(self.host, self.port, timeout=seconds)
         if self.secure:
             line = http.client.HTTPSConnection(self.host, self.port, timeout=seconds, context=ssl.create_default_context())
@@ -62,7 +72,7 @@ class Address:
         return line
 
     def clean(self, text: str) -> str:
-        """Return what a server said, in short and without the key."""
+        """Return the beginning of a server's text, without the key."""
         return (text.replace(self.key, "***") if self.key else text).strip()[:SHOWN]
 
 
@@ -85,12 +95,12 @@ def tokens_of(choice: Mapping[str, Any]) -> tuple[int, ...]:
     return ()
 
 
-def outputs_of(name: str, event: Any, clean: Callable[[str], str]) -> Iterator[Output]:
-    """Yield what an event says about each sample; Garbage if it is not one of a completion."""
+def chunks_of(name: str, event: Any, clean: Callable[[str], str]) -> Iterator[Chunk]:
+    """Yield what an event contains for each sample; Garbage if it is not an event of a completion."""
     if not isinstance(event, dict):
         raise Garbage(f"{WRONG}: {clean(json.dumps(event))}")
     if (error := event.get("error")) or event.get("object") == "error":
-        yield Output(name, end="error", text=clean(json.dumps(error or event)))
+        yield Chunk(name, end="error", text=clean(json.dumps(error or event)))
         return
     choices = event.get("choices")
     if not isinstance(choices, list):
@@ -102,39 +112,63 @@ def outputs_of(name: str, event: Any, clean: Callable[[str], str]) -> Iterator[O
         except (AttributeError, KeyError, TypeError, ValueError):
             raise Garbage(f"{WRONG}: {clean(json.dumps(choice))}") from None
         if reason and reason not in ENDS:
-            yield Output(name, tokens, "error", sample, f"it ended with {clean(str(reason))}")
+            yield Chunk(name, tokens, "error", sample, f"it ended with {clean(str(reason))}")
         elif tokens or reason:
-            yield Output(name, tokens, ENDS.get(reason, ""), sample)
+            yield Chunk(name, tokens, ENDS.get(reason, ""), sample)
+
+
+def waiting(found: queue.Queue[Chunk], seconds: float = 0.0) -> Iterator[Chunk]:
+    """Yield what is in a queue. seconds: how long to wait for the first chunk."""
+    with contextlib.suppress(queue.Empty):
+        if seconds:
+            yield found.get(timeout=seconds)
+        while True:
+            yield found.get_nowait()
 
 
 class Stream(threading.Thread):
-    """A request under way. What the server says goes to `found`. A connection that ends without a word says nothing.
+    """A request under way, whose chunks go to `found`. A connection that breaks gives no end.
 
-    seconds: how long the server may be silent; None: for ever.
+    connect_s: how long the server may take to accept the connection. seconds: how long it may be silent; None: for ever.
     """
 
     def __init__(
-        self, address: Address, name: str, body: Any, found: queue.Queue[Output], seconds: float | None = None
+        self,
+        address: Address,
+        name: str,
+        body: Any,
+        found: queue.Queue[Chunk],
+        connect_s: float,
+        seconds: float | None = None,
     ) -> None:
         super().__init__(name=f"batchproof-openai-{name}"[:60], daemon=True)
         self.request, self.over, self.ended, self.status = name, False, False, 0
-        self._found, self._address, self._left = found, address, False
-        self._line = address.asked("POST", "/v1/completions", body, timeout_s("CONNECT_S"))
+        self._found, self._address, self._left, self._lock = found, address, False, threading.Lock()
+        self._answer: http.client.HTTPResponse | None = None
+        self._line = address.asked("POST", "/v1/completions", body, connect_s)
         self._socket = self._line.sock
         self._socket.settimeout(seconds)
+
+    def begin(self) -> None:
+        """Wait for the answer's status before `start`, so that the next request arrives after this one."""
+        try:
+            self._answer = self._line.getresponse()
+        except BaseException:
+            self._line.close()
+            raise
 
     def run(self) -> None:
         """Read until the server is done, or the connection ends."""
         try:
-            answer = self._line.getresponse()
+            answer = self._answer or self._line.getresponse()
             self.status = answer.status
             if answer.status == http.client.OK:
                 self._read(answer)
             else:
-                said = f"{answer.status}: {self._address.clean(answer.read().decode('utf-8', 'replace'))}"
-                self._put(Output(self.request, end="refused" if answer.status in REFUSALS else "error", text=said))
+                text = f"{answer.status}: {self._address.clean(answer.read().decode('utf-8', 'replace'))}"
+                self._put(Chunk(self.request, end="refused" if answer.status in REFUSALS else "error", text=text))
         except Garbage as garbage:
-            self._put(Output(self.request, end="error", text=str(garbage)))
+            self._put(Chunk(self.request, end="error", text=str(garbage)))
         except (OSError, ValueError, http.client.HTTPException, AttributeError):
             pass  # it has ended, or was closed here
         finally:
@@ -142,8 +176,9 @@ class Stream(threading.Thread):
             self._line.close()
 
     def leave(self) -> None:
-        """Go away: close the connection in the middle. Nothing comes out once `join` has returned."""
-        self._left = True
+        """Close the connection in the middle of the stream; nothing comes out any more."""
+        with self._lock:
+            self._left = True
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
@@ -160,9 +195,74 @@ class Stream(threading.Thread):
                 event = json.loads(line.removeprefix(DATA))
             except ValueError:
                 raise Garbage(f"{WRONG}: {self._address.clean(line)}") from None
-            for output in outputs_of(self.request, event, self._address.clean):
-                self._put(output)
+            for chunk in chunks_of(self.request, event, self._address.clean):
+                self._put(chunk)
 
-    def _put(self, output: Output) -> None:
-        self.ended |= bool(output.end)
-        self._found.put(output)
+    def _put(self, chunk: Chunk) -> None:
+        with self._lock:
+            if not self._left:
+                self.ended |= bool(chunk.end)
+                self._found.put(chunk)
+
+
+class Streams:
+    """The requests under way at a server. seconds: how long it may be silent before a stream is given up."""
+
+    def __init__(self, address: Address, model: str, seconds: float = 60.0) -> None:
+        self.address, self.model, self.seconds = address, model, seconds
+        self.found: queue.Queue[Chunk] = queue.Queue()
+        self._open: list[Stream] = []
+
+    def send(self, name: str, **fields: Any) -> None:
+        """Send a request, and wait for the status of the answer. fields: of its body. A refusal comes out as a chunk."""
+        body = {"model": self.model, "stream": True, "return_token_ids": True, **fields}
+        try:
+            stream = Stream(self.address, name, body, self.found, self.seconds, self.seconds)
+            stream.begin()
+        except (OSError, http.client.HTTPException) as error:
+            self.found.put(Chunk(name, end="error", text=f"no answer: {type(error).__name__}: {error}"))
+            return
+        self._open.append(stream)
+        stream.start()
+
+    def disconnect(self, *names: str) -> None:
+        """Close the connections of these requests, or of all; nothing more comes out of them."""
+        leaving = [one for one in self._open if not names or one.request in names]
+        for one in leaving:
+            one.leave()
+        self._open = [one for one in self._open if one not in leaving]
+
+    @property
+    def busy(self) -> bool:
+        """Whether a stream is open, or a chunk has not been taken."""
+        self._open = [one for one in self._open if not one.over]
+        return bool(self._open) or not self.found.empty()
+
+    def taken(self, wait_s: float) -> Iterator[Chunk]:
+        """Yield what has come out. wait_s: how long to wait for the first chunk."""
+        return waiting(self.found, wait_s)
+
+    def get(self, path: str, method: str = "GET") -> str:
+        """Return a document of the server, such as its metrics; OSError if it does not answer with one."""
+        try:
+            with contextlib.closing(self.address.asked(method, path, seconds=self.seconds)) as line:
+                answer = line.getresponse()
+                text = answer.read().decode("utf-8", "replace")
+        except http.client.HTTPException as error:
+            raise OSError(f"{path}: {type(error).__name__}: {error}") from None
+        if answer.status != http.client.OK:
+            raise OSError(f"{path}: status {answer.status}: {self.address.clean(text)}")
+        return text
+
+
+def samples(text: str) -> dict[str, float]:
+    """Return the metrics of a Prometheus text by name, each summed over its labels."""
+    found: dict[str, float] = {}
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        name, _, value = line.rpartition(" ")
+        name = name.partition("{")[0].strip()
+        with contextlib.suppress(ValueError):
+            found[name] = found.get(name, 0.0) + float(value)
+    return found

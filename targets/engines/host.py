@@ -1,16 +1,17 @@
-"""Serves an engine to Batchproof from another interpreter: JSON documents, one a line, on standard input and output.
+"""Serves an engine to Batchproof from another interpreter: one JSON document per line, on standard input and output.
 
-This file travels: it needs the standard library only. A program that has an engine subclasses `Host` and calls `serve`.
+This file is copied into other interpreters: it needs only the standard library. An engine's program subclasses `Host` and
+calls `serve`.
 
-Each message has `do` and gets one answer, which also has what is new: `outputs` ([name, sample, tokens, end, text]) and
-`lines` (the witness's). An exception is answered as `error`; `unsupported` names what an engine cannot have.
+Each message has `do` and gets one answer, which also carries what is new: `outputs` ([name, sample, tokens, end, text]) and
+`lines` (the witness's). An exception is answered as `error`; `unsupported` names what the engine cannot be configured with.
 
-    start    config: EngineConfig.facts()   opens an engine and forgets the one before
+    start    config: EngineConfig.facts()   opens an engine and drops the previous one
     submit   request: a Generation's fields
     step                                    runs an iteration; the answer has `busy`
     abort    name
     gauges                                  the answer has `gauges`
-    device   base_ns, token_ns              the time that an iteration takes from now on
+    device   base_ns, token_ns              sets the time that an iteration takes from now on
     stop                                    ends the engine
     close                                   ends this program
 """
@@ -25,7 +26,7 @@ from typing import Any
 
 
 class CannotHave(Exception):
-    """The engine cannot be configured like this; the text is what it lacks, in words that follow "without"."""
+    """The engine cannot be configured like this. The text names what it lacks, worded to follow "without"."""
 
 
 class Host:
@@ -42,27 +43,27 @@ class Host:
         self.lines: list[dict[str, Any]] = []
 
     def put(self, name: str, tokens: Any = (), end: str = "", sample: int = 0, text: str = "") -> None:
-        """Note what came out for a sample of a request."""
+        """Report output for a sample of a request."""
         self.outputs.append([name, sample, [int(token) for token in tokens], end, text])
 
     def line(self, number: int, enter_ns: int, exit_ns: int, rows: list[list[Any]]) -> None:
-        """Note an iteration."""
+        """Report an iteration."""
         self.lines.append({"number": number, "enter_ns": enter_ns, "exit_ns": exit_ns, "rows": rows})
 
     def device(self, base_ns: int, token_ns: int) -> None:
-        """Refuse; a subclass whose witness calls `DEVICE.pace` sets it (`batchproof_witness.device`)."""
+        """Refuse; a subclass whose witness calls `DEVICE.pace` overrides this (`batchproof_witness.device`)."""
         del base_ns, token_ns
         raise CannotHave("a device of set speed")
 
     def new(self) -> dict[str, Any]:
-        """Return what is new, once."""
+        """Return what is new, and forget it."""
         found = {"outputs": self.outputs, "lines": self.lines}
         self.outputs, self.lines = [], []
         return found
 
 
 def serve(host: Any) -> None:
-    """Answer messages until `close` or the end of the input. Whatever else prints goes to standard error."""
+    """Answer messages until `close` or the end of the input. Anything else that prints goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
@@ -81,7 +82,7 @@ def serve(host: Any) -> None:
             found = _did(host, do, message)
         except CannotHave as lack:
             found = {"unsupported": str(lack)}
-        except Exception as error:  # the engine's own, which is what is judged
+        except Exception as error:  # the engine's own failure, which is what is judged
             found = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()[-2000:]}
         answer(**found, **host.new())
     sys.stderr.flush()

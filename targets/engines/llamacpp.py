@@ -1,4 +1,4 @@
-"""llama.cpp: `--target llamacpp`, its server (of the wheel xllamacpp) over HTTP on loopback."""
+"""llama.cpp: `--target llamacpp`, its server (from the wheel xllamacpp) over HTTP on loopback."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HINT = "pip install 'batchproof[llamacpp]', or name an interpreter that has it: 
 
 
 class LlamaCppTarget(HostedTarget):
-    """The server, free-running; its text is `graph_language`'s, and nothing shows its iterations."""
+    """The server, which iterates by itself and shows no iterations. Its model speaks `graph_language`."""
 
     name = "llamacpp"
     program = "llamacpp_host.py"

@@ -1,6 +1,6 @@
-"""Runs the server of llama.cpp, and is its client over HTTP. This file travels: see `host.py`.
+"""Runs llama.cpp's server, and talks to it over HTTP. This file is copied into other interpreters: see `host.py`.
 
-Each request has a connection and a thread of its own. The server's iterations happen by themselves.
+Each request has its own connection and thread. The server iterates by itself.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import xllamacpp
 from engine_host import CannotHave, Host, serve
 from llamacpp_witness import LONGEST, write
 
-WAIT_S = 0.02  # for something new, in a step
-SEEN_S = 1.0  # until the server knows of a request, at most
-CLIENTS = 256  # connections at a time
+WAIT_S = 0.02  # the longest wait for something new in a step
+SEEN_S = 1.0  # the longest wait until the server counts a request
+CLIENTS = 256  # connections at the same time
 ENDS = {"limit": "length", "word": "stop", "eos": "stop"}
 GAUGES = {"running": "requests_processing", "waiting": "requests_deferred", "prompt_tokens": "prompt_tokens_total",
           "output_tokens": "tokens_predicted_total", "cached_tokens": "prompt_tokens_cached_total"}  # fmt: skip
@@ -55,13 +55,13 @@ class Stream(threading.Thread):
                 elif text.startswith("error"):
                     self.put(0, (), "error", text)
         except (OSError, ValueError, http.client.HTTPException, AttributeError):
-            pass  # a connection that ends without a word says nothing
+            pass  # the connection ended without a last chunk: the request has no end
         finally:
             self.over = True
             self.line.close()
 
     def take(self, said: dict[str, Any]) -> None:
-        """Put what one event says."""
+        """Put what one event contains."""
         if "error" in said:
             self.put(0, (), "error", json.dumps(said["error"]))
             return
@@ -69,14 +69,14 @@ class Stream(threading.Thread):
         self.put(said["index"], said["tokens"], end)
 
     def put(self, sample: int, tokens: Any, end: str, text: str = "") -> None:
-        """Note what came out, unless the client has left."""
+        """Report output, unless the client has disconnected."""
         with self.lock:
             if not self.left:
                 self.found.put([self.name_, sample, list(tokens), end, text])
                 self.open -= {"": set(), "refused": self.open, "error": self.open}.get(end, {sample})
 
     def leave(self) -> None:
-        """Close the connection in the middle, which ends the samples that have not ended."""
+        """Close the connection in the middle of the stream, which ends the samples that have not ended."""
         with self.lock:
             for sample in () if self.left else sorted(self.open):
                 self.found.put([self.name_, sample, [], "abort", "its client has closed the connection"])
@@ -87,7 +87,7 @@ class Stream(threading.Thread):
 
 
 class LlamaCppHost(Host):
-    """Each engine is a server of its own, in this process."""
+    """Each engine is a new server in this process."""
 
     name, version = "llamacpp", metadata.version("xllamacpp")
 
@@ -98,16 +98,16 @@ class LlamaCppHost(Host):
         self.found: queue.Queue[list[Any]] = queue.Queue()
 
     def start(self, config: dict[str, Any]) -> None:
-        """Open a server; the model's longest context is the longest text."""
+        """Open a server; the model's context length is the length of the longest text."""
         longest, cells = config["max_model_len"], config["block_size"] * config["num_blocks"]
         if config["policy"] != "fcfs":
             raise CannotHave("priorities of requests")
         if not config["chunked_prefill"]:
-            raise CannotHave("prompts that are computed in one iteration whatever runs beside them")
+            raise CannotHave("prompts that are always computed in one iteration")
         if longest > LONGEST:
             raise CannotHave(f"a text of more than {LONGEST} tokens")
         if cells < longest * config["max_num_seqs"]:
-            raise CannotHave("a KV cache that is smaller than all its slots together")
+            raise CannotHave("a KV cache smaller than all its slots together")
         self.stop()
         path = Path(__file__).with_name(f"model-{longest}.gguf")
         asked = xllamacpp.CommonParams()
@@ -126,7 +126,7 @@ class LlamaCppHost(Host):
         self.prefix = config["prefix_cache"]
 
     def submit(self, request: dict[str, Any]) -> None:
-        """Send a request, and wait until the server knows of it: the next one comes later."""
+        """Send a request, and wait until the server counts it, so that the next one arrives later."""
         body = {
             "prompt": request["prompt"], "n_predict": request["max_tokens"], "stream": True, "return_tokens": True,
             "samplers": ["top_k"], "top_k": 1, "temperature": 0.0, "cache_prompt": self.prefix,
@@ -142,7 +142,7 @@ class LlamaCppHost(Host):
                 break
 
     def step(self) -> bool:
-        """Wait a little for something new, and take all that there is."""
+        """Wait for a short time for something new, and report everything that has come out."""
         try:
             self.outputs.append(self.found.get(timeout=WAIT_S))
             while True:
@@ -153,13 +153,13 @@ class LlamaCppHost(Host):
         return bool(self.streams) or not self.found.empty()
 
     def abort(self, name: str) -> None:
-        """Close the connections of this name, which is how a client of this server takes a request back."""
+        """Close the request's connections: this server's only way to abort a request."""
         for one in self.streams:
             if one.name_ == name:
                 one.leave()
 
     def gauges(self) -> dict[str, float]:
-        """Return what `/metrics` says."""
+        """Return the gauges in `/metrics`."""
         where = urlsplit(self.server.listening_address)
         line = http.client.HTTPConnection(str(where.hostname), int(where.port or 0))
         line.request("GET", "/metrics")

@@ -1,15 +1,16 @@
-"""`graph_language` as the weights of a GPT-2 of two layers, for llama.cpp. This file travels: it needs numpy and gguf.
+"""`graph_language` as the weights of a two-layer GPT-2, for llama.cpp. Copied into other interpreters: needs numpy and gguf.
 
-**Sums.** A position belongs to one of `HEADS` classes, and a head of the first layer sees those of its own class alone, by
-keys that tell the class. The first position is seen by every head, and so much more that it alone decides the softmax's
-divisor. It adds nothing itself (`BEGIN`), so what a head finds is a sum, in units of exp(-`APART`), and not a mean.
+**Sums.** Each position belongs to one of `HEADS` classes, and each head of the first layer sees only the positions of its
+own class, because the keys encode the class. Every head also sees the first position, with a weight so much larger that it
+alone determines the softmax's divisor. That position itself adds nothing (`BEGIN`), so a head computes a sum, in units of
+exp(-`APART`), not a mean.
 
-**Remainders.** The first feed-forward layer reduces each of these small sums modulo 4, and adds up the remainders, mixed as
-`language.MIXED` says; the second one reduces their sum. A remainder is made of ramps between integers, where GELU far from
-zero is exact. All numbers stay so small that float32 tells neighbours apart by orders of magnitude.
+**Remainders.** The first feed-forward layer reduces each of these small sums modulo 4 and adds up the remainders, mixed as
+in `language.MIXED`; the second one reduces their sum. A remainder is computed by ramps between integers, because GELU is
+exact far from zero. All numbers are small enough for float32 to distinguish neighbouring integers by orders of magnitude.
 
-**Norms.** Two numbers of each entry, +`LARGE` and -`LARGE`, outweigh all others, so a layer norm is a division by a
-constant. Weights read differences from a third one that is always zero, so its mean does not matter.
+**Norms.** Two elements of each hidden state, +`LARGE` and -`LARGE`, outweigh all others, so a layer norm is a division by a
+constant. Weights read differences from a third element that is always zero, so the mean does not matter.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ WIDTH = 256
 HEADS = language.CLASSES
 HEAD = WIDTH // HEADS
 LAYERS = 2
-LONGEST = 2048  # tokens of a context: the layers grow with it
+LONGEST = 2048  # tokens in a context: the layers grow with it
 LARGE = 1e7
-APART = 18.0  # in a head's scores: the first position from its own class, and that from all others
+APART = 18.0  # gaps in a head's scores: between the first position and its own class, and between that and all other classes
 STEEP = 64.0  # GELU is exact this far from zero, at a quarter of a token
-SHARP = 16.0  # the best score is ahead by this
-NEVER = -1e6  # the score of a token that does not come out
+SHARP = 16.0  # the lead of the best score
+NEVER = -1e6  # the score of a token that is never generated
 EPSILON = 1e-5
 RADIX, DIGITS = language.RADIX, language.DIGITS
 
-# The numbers of an entry. ZERO never changes; SUMS and what follows are written by the layers.
+# The elements of a hidden state. ZERO never changes; the layers write SUMS and what follows.
 PLUS, MINUS, ZERO, SINK, OWN = 0, 1, 2, 3, 4
 CLASSES = OWN + DIGITS
 SUMS = CLASSES + HEADS
@@ -46,7 +47,7 @@ Weights = dict[str, Any]
 
 
 def weights(longest: int) -> Weights:
-    """Return the model's tensors by their names in a GGUF file, float32, for contexts of so many tokens."""
+    """Return the model's tensors by their names in a GGUF file, float32, for contexts of up to `longest` tokens."""
     steps = 2 * (RADIX - 1) * math.ceil(longest / HEADS) // RADIX
     totals = 3 * (RADIX - 1) * HEADS // RADIX
     hidden = math.ceil(HEADS * DIGITS * (2 * steps + 1) / 32) * 32
@@ -69,7 +70,7 @@ def weights(longest: int) -> Weights:
 
 
 class Layer:
-    """A feed-forward layer: `down` x GELU(`up` x entry + bias) + bias, which is added to the entry."""
+    """A feed-forward layer: `down` x GELU(`up` x state + bias) + bias, which is added to the state."""
 
     def __init__(self, hidden: int) -> None:
         self.up, self.up_bias = _zeros(hidden, WIDTH), _zeros(hidden)
@@ -77,9 +78,9 @@ class Layer:
         self._used = 0
 
     def add_remainder(self, source: int, target: int, steps: int, factor: int = 1) -> None:
-        """Add factor * (`source` modulo `RADIX`) to `target`: itself, less `RADIX` for each multiple that it has reached.
+        """Add factor * (`source` modulo `RADIX`) to `target`: the source, less `RADIX` for each multiple reached.
 
-        steps: the multiples that it can reach. A ramp goes from 0 to 1 between a quarter and three quarters of a token.
+        steps: how many multiples it can reach. Each ramp rises from 0 to 1 between a quarter and three quarters of a token.
         """
         self._unit(source, 1.0, target, factor)
         self.down_bias[target] -= factor
@@ -101,7 +102,7 @@ class Layer:
 
 
 def write(path: Path, longest: int) -> Path:
-    """Write the model for contexts of so many tokens as a GGUF file; each token's text is its number in angle brackets."""
+    """Write the model as a GGUF file, for contexts of up to `longest` tokens. A token's text is `<number>`."""
     import gguf
 
     tensors = weights(longest)
@@ -134,7 +135,7 @@ def _zeros(*shape: int) -> Any:
 
 
 def _ends(longest: int) -> Weights:
-    """Return the embeddings of tokens and positions, and the scores of the next token."""
+    """Return the embeddings of tokens and positions, and the weights of the next token's scores."""
     tokens, places, scores = (_zeros(rows, WIDTH) for rows in (language.VOCABULARY, longest, language.VOCABULARY))
     tokens[:, PLUS], tokens[:, MINUS] = LARGE, -LARGE
     for token in range(language.VOCABULARY):
@@ -153,9 +154,9 @@ def _ends(longest: int) -> Weights:
 
 
 def _attention() -> Weights:
-    """Return the first layer's attention. The second one's is all zeros."""
+    """Return the first layer's attention; the second layer's is all zeros."""
     both, bias, out = _zeros(3 * WIDTH, WIDTH), _zeros(3 * WIDTH), _zeros(WIDTH, WIDTH)
-    unit = APART * math.sqrt(HEAD)  # scores are divided by the root
+    unit = APART * math.sqrt(HEAD)  # attention divides scores by the root
     for head, query in _heads():
         bias[query : query + 2] = 1
         key, value = query + WIDTH, query + 2 * WIDTH

@@ -1,6 +1,6 @@
-"""A server that somebody else runs, by the completions of the OpenAI API: `--target openai:http://host:port`.
+"""A server that is already running, through the completions of the OpenAI API: `--target openai:http://host:port`.
 
-Nothing of it is configured, and its model is not known: what is judged is what a client sees. docs/continuous.md has more.
+Nothing about it is configured, and its model is not known: it is judged by what a client sees. See docs/continuous.md.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import json
 import os
 import queue
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from batchproof.reference_batcher.continuous import EngineConfig
 from batchproof.targets.deadlines import more_time, timeout_s
 from batchproof.targets.engines import EngineGone, Generation, Output
-from batchproof.targets.engines.completions import Address, Stream
+from batchproof.targets.engines.completions import Address, Chunk, Stream, waiting
 from batchproof.targets.protocol import Misuse, TargetError, TargetInfo, UnknownTarget, Unsupported
 from batchproof.targets.witness.languages import language_named
 
@@ -27,11 +27,11 @@ CLAIMS = {"text": "unknown", "block_size": 16, "streaming": True, "cancel": True
 PREFIX = "openai:"
 MODELS = "/v1/models"
 FORM = "openai:http://host:port"
-WAIT_S = 0.02  # for something new, in a step
-LEAVES_S = 5.0  # for a thread whose connection is closed
+WAIT_S = 0.02  # the longest wait for something new in a step
+LEAVES_S = 5.0  # the longest wait for a thread whose connection was closed
 ENOUGH = 2  # tokens of a probe
 WORDS = tuple(f"{a}{b}" for a in "bcdfghklmnprstvw" for b in "aeiou")
-EXTRAS: tuple[dict[str, Any], ...] = (  # from what tells most to what everybody understands
+EXTRAS: tuple[dict[str, Any], ...] = (  # from the most informative to the most common
     {"ignore_eos": True, "return_token_ids": True},
     {"ignore_eos": True, "logprobs": 1},
     {"logprobs": 1},
@@ -47,7 +47,7 @@ def parsed(spec: str) -> tuple[Address, str]:
     """Return where a server is, and the name of the model that is asked for; UnknownTarget if that is not an address."""
     parts = urlsplit(spec.removeprefix(PREFIX))
     if parts.username or parts.password:
-        raise UnknownTarget(f"--target openai:...: put no password into the address; set {KEY} to the server's key")
+        raise UnknownTarget(f"--target openai:...: do not put a password into the address; set {KEY} to the server's key")
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
         options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
@@ -62,7 +62,7 @@ def parsed(spec: str) -> tuple[Address, str]:
 
 
 class OpenAITarget:
-    """A server that is there. Its model's name, and how its tokens can be counted, are found out by a few short requests."""
+    """A running server. A few short requests find out its model's name, and how its tokens can be counted."""
 
     def __init__(self, spec: str) -> None:
         self.address, asked = parsed(spec)
@@ -73,7 +73,7 @@ class OpenAITarget:
         self.info = TargetInfo("openai", self.model, spec, sight="wire", claims=claims, discipline="continuous")
 
     def engine(self, config: EngineConfig) -> OpenAIEngine:
-        """Return a client. The server stays as it is: what rules ask for of limits is not claimed."""
+        """Return a client. The server cannot be configured, so no limit is claimed."""
         if config.policy != "fcfs":
             raise Unsupported("request_priorities")
         return OpenAIEngine(self)
@@ -83,7 +83,7 @@ class OpenAITarget:
         raise Unsupported("dynamic batching")
 
     def alive(self) -> str:
-        """Return why it cannot be judged any more, or an empty string."""
+        """Return why it can no longer be judged; an empty string if it can."""
         try:
             self._got(MODELS)
         except TargetError as error:
@@ -91,7 +91,7 @@ class OpenAITarget:
         return ""
 
     def body(self, request: Generation, *, as_ids: bool, extra: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a request as the API has it."""
+        """Return the body of a request."""
         samples = {"n": request.samples} if request.samples > 1 else {}
         given = list(request.prompt) if as_ids else words(request.prompt)
         usual = {"model": self.model, "prompt": given, "max_tokens": request.max_tokens, "temperature": 0, "stream": True}
@@ -117,7 +117,7 @@ class OpenAITarget:
         raise Misuse(f"{there}: choose one with --target '{PREFIX}{self.address.base}?model=NAME'")
 
     def _manner(self) -> tuple[bool, Mapping[str, Any]]:
-        """Return whether prompts may be token IDs, and what to ask for so that tokens can be counted."""
+        """Return whether prompts may be token IDs, and the options that make tokens countable."""
         said = ""
         for as_ids in (True, False):
             for extra in EXTRAS:
@@ -125,16 +125,16 @@ class OpenAITarget:
                 if sum(len(one.tokens) for one in found) and any(one.end in ("length", "stop") for one in found):
                     return as_ids, extra
                 said = next((one.text for one in found if one.text), "") or said
-        why = said or "its streams have no tokens, or no end"
+        why = said or "its streams have no tokens or no end"
         raise TargetError(f"{self.address.base} cannot be judged by /v1/completions: {why}")
 
     def _probed(self, as_ids: bool, extra: Mapping[str, Any]) -> list[Output]:
-        """Return what a short request leads to."""
-        found: queue.Queue[Output] = queue.Queue()
+        """Return the output of a short request."""
+        found: queue.Queue[Chunk] = queue.Queue()
         request = Generation("probe", 1, language_named("unknown").prompt(1, 8), ENOUGH)
         try:
             body = self.body(request, as_ids=as_ids, extra=extra)
-            stream = Stream(self.address, "probe", body, found, timeout_s("CALL_S"))
+            stream = Stream(self.address, "probe", body, found, timeout_s("CONNECT_S"), timeout_s("CALL_S"))
         except OSError as error:
             raise TargetError(f"{self.address.base} cannot be reached: {error}") from None
         stream.start()
@@ -146,7 +146,7 @@ class OpenAITarget:
         self._refuse(stream.status, "/v1/completions")
         if not stream.status:
             raise TargetError(f"{self.address.base} closes the connection of a completion without an answer")
-        return list(_waiting(found))
+        return [Output(*chunk) for chunk in waiting(found)]
 
     def _got(self, path: str) -> Any:
         """Return the JSON of an answer; TargetError says what is wrong with the server or the key."""
@@ -171,7 +171,7 @@ class OpenAITarget:
     def _refuse(self, status: int, path: str) -> None:
         """Raise TargetError for a status that says that the key or the address is wrong."""
         if status in (http.client.UNAUTHORIZED, http.client.FORBIDDEN):
-            how = f"it does not take the key in {KEY}" if self.address.key else f"it wants a key: set {KEY}"
+            how = f"it does not accept the key in {KEY}" if self.address.key else f"it needs a key: set {KEY}"
             raise TargetError(f"{self.address.base}{path} is answered with {status}: {how}")
         if status == http.client.NOT_FOUND and path != MODELS:
             why = "a server of chats only cannot be judged, because its template changes the prompts"
@@ -182,43 +182,43 @@ class OpenAITarget:
 
 
 class OpenAIEngine:
-    """A client of the server, with a connection for each request. Iterations happen by themselves."""
+    """A client of the server, with a connection for each request. The server iterates by itself."""
 
     def __init__(self, target: OpenAITarget) -> None:
         self._target = target
-        self._found: queue.Queue[Output] = queue.Queue()
+        self._found: queue.Queue[Chunk] = queue.Queue()
         self._streams: list[Stream] = []
 
     def submit(self, request: Generation) -> None:
-        """Send a request; EngineGone if there is no server any more."""
+        """Send a request; EngineGone if the server is gone."""
         target = self._target
         body = target.body(request, as_ids=target.as_ids, extra=target.extra)
         try:
-            stream = Stream(target.address, request.name, body, self._found)
+            stream = Stream(target.address, request.name, body, self._found, timeout_s("CONNECT_S"))
         except OSError as error:
             raise EngineGone(f"{target.address.base} cannot be reached any more: {error}") from None
         self._streams.append(stream)
         stream.start()
 
     def step(self) -> tuple[list[Output], bool]:
-        """Wait a little for something new, and return all that there is."""
-        open_ = [one for one in self._streams if not one.over]  # before the queue: what they have said is in it
-        outputs = list(_waiting(self._found, WAIT_S if open_ else 0.0))
+        """Wait for a short time for something new, and return everything that has come out."""
+        open_ = [one for one in self._streams if not one.over]  # read before the queue, so that all their output is in it
+        outputs = [Output(*chunk) for chunk in waiting(self._found, WAIT_S if open_ else 0.0)]
         self._streams = open_
         return outputs, bool(open_)
 
     def abort(self, name: str) -> None:
-        """Close the connections of this name: the API has no other way to take a request back."""
+        """Close the request's connections: the API has no other way to abort a request."""
         for one in self._streams:
             if one.request == name and not one.over:
                 one.leave()
                 one.join(LEAVES_S)
                 if one.ended:
                     continue
-                self._found.put(Output(name, end="abort", text="its client has closed the connection"))
+                self._found.put(Chunk(name, end="abort", text="its client has closed the connection"))
 
     def log(self) -> list[dict[str, Any]]:
-        """Return nothing: no witness is in the server."""
+        """Return nothing: there is no witness in the server."""
         return []
 
     def gauges(self) -> dict[str, float]:
@@ -232,12 +232,3 @@ class OpenAIEngine:
         until_s = time.monotonic() + 1.0
         for one in self._streams:
             one.join(max(0.0, until_s - time.monotonic()))
-
-
-def _waiting(found: queue.Queue[Output], seconds: float = 0.0) -> Iterator[Output]:
-    """Yield what is in a queue; wait so long for the first."""
-    with contextlib.suppress(queue.Empty):
-        if seconds:
-            yield found.get(timeout=seconds)
-        while True:
-            yield found.get_nowait()

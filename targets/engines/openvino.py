@@ -13,7 +13,7 @@ HINT = "pip install 'batchproof[openvino]', or name an interpreter that has it: 
 
 
 class OpenVinoTarget(HostedTarget):
-    """OpenVINO GenAI, stepped; its text is `graph_language`'s."""
+    """OpenVINO GenAI, stepped. Its model speaks `graph_language`."""
 
     name = "openvino"
     program = "openvino_host.py"

@@ -1,4 +1,4 @@
-"""Runs OpenVINO GenAI's ContinuousBatchingPipeline, one `step()` at a time. This file travels: see `host.py`."""
+"""Runs OpenVINO GenAI's ContinuousBatchingPipeline one `step()` at a time. Copied into its interpreter: see `host.py`."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from engine_host import CannotHave, Host, serve
 from openvino_genai import GenerationFinishReason, GenerationStatus
 from openvino_witness import Look, write
 
-BLOCK = 32  # tokens of a KV block on a CPU: nothing sets it
+BLOCK = 32  # tokens in a KV block on a CPU, which cannot be configured
 EXACT = {"KV_CACHE_PRECISION": "f32", "INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
 REASONS = {GenerationFinishReason.STOP: "stop", GenerationFinishReason.LENGTH: "length"}
 STATUSES = {GenerationStatus.CANCEL: "abort", GenerationStatus.STOP: "abort", GenerationStatus.IGNORED: "error"}
 
 
 class Sent:
-    """A request under way: its handle, and its samples that have not ended."""
+    """A request under way: its handle, and the samples that have not ended."""
 
     def __init__(self, name: str, handle: Any, samples: int) -> None:
         self.name, self.handle, self.open = name, handle, set(range(samples))
 
 
 class OpenVinoHost(Host):
-    """Each engine is a pipeline of its own."""
+    """Each engine is a new pipeline."""
 
     name, version = "openvino", openvino_genai.__version__
 
@@ -41,7 +41,7 @@ class OpenVinoHost(Host):
         if config["policy"] != "fcfs":
             raise CannotHave("priorities of requests")
         if config["block_size"] != BLOCK:
-            raise CannotHave(f"KV blocks of another size than {BLOCK} tokens")
+            raise CannotHave(f"KV blocks of any size but {BLOCK} tokens")
         self.stop()
         wanted = openvino_genai.SchedulerConfig()
         wanted.max_num_seqs = config["max_num_seqs"]
@@ -57,7 +57,7 @@ class OpenVinoHost(Host):
         self.number = 0
 
     def submit(self, request: dict[str, Any]) -> None:
-        """Add a request; equal names have equal IDs."""
+        """Add a request; equal names get equal IDs."""
         asked = openvino_genai.GenerationConfig()
         asked.max_new_tokens = request["max_tokens"]
         asked.stop_token_ids = set(request["stop"])
@@ -77,7 +77,7 @@ class OpenVinoHost(Host):
         return bool(self.pipe.has_non_finished_requests())
 
     def read(self, one: Sent) -> None:
-        """Put what a handle has. The end of each sample is its finish reason, or else the status of the handle."""
+        """Report what a handle has. A sample ends with its finish reason, or else with the handle's status."""
         while one.handle.can_read():
             for sample, found in one.handle.read().items():
                 end = REASONS.get(found.finish_reason, "")
@@ -92,7 +92,7 @@ class OpenVinoHost(Host):
             one.open.clear()
 
     def abort(self, name: str) -> None:
-        """Cancel the requests of this name."""
+        """Cancel the requests with this name."""
         for one in self.sent:
             if one.name == name:
                 one.handle.cancel()
@@ -110,7 +110,7 @@ class OpenVinoHost(Host):
         self.sent = []
 
     def told(self, enter_ns: int, exit_ns: int, rows: list[Any]) -> None:
-        """Note an iteration that the model has seen."""
+        """Report an iteration that the model has seen."""
         self.number += 1
         self.line(self.number, enter_ns, exit_ns, rows)
 

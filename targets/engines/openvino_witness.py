@@ -1,10 +1,10 @@
-"""A language model as an OpenVINO graph: `graph_language` by the engine's own attention, and a look at its KV cache.
+"""A language model as an OpenVINO graph: computes `graph_language` with the engine's own attention, and reads its KV cache.
 
-This file travels: it needs numpy, OpenVINO, and `batchproof_witness`.
+This file is copied into other interpreters: it needs numpy, OpenVINO and `batchproof_witness`.
 
-Each KV entry is a value of eight numbers: what it adds to the six sums, the token, and the position.
-All keys are zero, so attention weighs all entries alike: its mean times the number of entries are the sums. `Look` sees the
-tables that the scheduler hands to attention, and the cache itself behind it; it changes nothing.
+Each KV entry is a value of eight numbers: what it adds to the six sums, the token, and the position. All keys are zero, so
+attention weighs all entries equally: the sums are its mean times the number of entries. `Look` gets the tables that the
+scheduler hands to attention, and the cache after attention has written it; it changes nothing.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from batchproof_witness.paged import Iteration, rows_read
 from openvino import Op
 from openvino import opset13 as ops
 
-HEAD = 16  # numbers of an entry: the last ones stay zero
+HEAD = 16  # numbers in an entry: the last ones stay zero
 TOKEN, PLACE = language.DIGITS, language.DIGITS + 1
-PERIOD = language.TEXT  # of what positions add
-NEVER = -1e6  # the score of a token that does not come out
-SHARP = 16.0  # the best score is ahead by this: sampling takes no other
+PERIOD = language.TEXT  # of the numbers that positions add
+NEVER = -1e6  # the score of a token that is never generated
+SHARP = 16.0  # the lead of the best score: sampling takes no other
 INPUTS = ("input_ids", "attention_mask", "position_ids")
-TABLES = ("past_lens", "subsequence_begins", "block_indices", "block_indices_begins")  # as paged attention names them
+TABLES = ("past_lens", "subsequence_begins", "block_indices", "block_indices_begins")  # paged attention's names for them
 
 Row = list[Any]
 
 
 class Look(Op):
-    """Passes its first input on, and tells `Look.tell` about the iteration: (enter_ns, exit_ns, rows)."""
+    """Passes its first input on, and reports the iteration to `Look.tell`: (enter_ns, exit_ns, rows)."""
 
     tell: Callable[[int, int, list[Row]], None] = staticmethod(lambda *_: None)
 
@@ -42,19 +42,19 @@ class Look(Op):
         super().__init__(self, inputs)
 
     def validate_and_infer_types(self) -> None:
-        """Say that the output is like the first input."""
+        """Declare the output to be like the first input."""
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
 
     def clone_with_new_inputs(self, inputs: Any) -> Look:
-        """Return the same with other inputs."""
+        """Return this operation with other inputs."""
         return Look(inputs)
 
     def visit_attributes(self, visitor: Any) -> bool:  # noqa: ARG002 - as OpenVINO calls it
-        """Say that there are none."""
+        """Declare no attributes."""
         return True
 
     def has_evaluate(self) -> bool:
-        """Say that it can be run."""
+        """Declare that `evaluate` exists."""
         return True
 
     def evaluate(self, outputs: Any, inputs: Any) -> bool:
@@ -69,8 +69,8 @@ class Look(Op):
 def rows_of(ids: Any, positions: Any, past: Any, begins: Any, blocks: Any, block_begins: Any, cache: Any) -> list[Row]:
     """Return each row's line in the log (`graph_language.row`).
 
-    ids, positions: [new] of all rows one after another. past, begins, blocks, block_begins: the scheduler's tables. cache:
-    the values [blocks, 1, slots of a block, HEAD] after attention has written its own.
+    ids, positions: [new], of all rows in order. past, begins, blocks, block_begins: the scheduler's tables. cache: the
+    values [blocks, 1, slots in a block, HEAD] after attention has written the new ones.
     """
     lengths = (past + np.diff(begins)).tolist()
     tables = np.split(blocks, block_begins[1:-1])
@@ -79,7 +79,7 @@ def rows_of(ids: Any, positions: Any, past: Any, begins: Any, blocks: Any, block
 
 
 def build() -> Any:
-    """Return the model, as the engine reads one: stateful, with the names of inputs that it expects."""
+    """Return the model in the form that the engine reads: stateful, with the input names that it expects."""
     ids, mask, places = (_input(name, (-1, -1), openvino.Type.i64) for name in INPUTS)
     beam = _input("beam_idx", (-1,), openvino.Type.i32)
     row = ops.add(ops.multiply(ops.floor_mod(places, _int(language.CLASSES)), _int(language.VOCABULARY)), ids)
@@ -103,7 +103,7 @@ def build() -> Any:
 
 
 def write(folder: Path) -> Path:
-    """Write the model and what the engine wants beside it; return the folder."""
+    """Write the model and the files that the engine expects beside it; return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     openvino.save_model(build(), folder / "openvino_model.xml", compress_to_fp16=False)
     (folder / "config.json").write_text('{"model_type": "llama"}', encoding="utf-8")
@@ -115,7 +115,7 @@ def write(folder: Path) -> Path:
 def _weights() -> tuple[Any, Any, Any, Any]:
     """Return what tokens add [CLASSES * VOCABULARY, HEAD], what positions add [PERIOD, HEAD], the scores' weights and bias.
 
-    The score of a token is the negative square of its distance from the digits, but for what all scores share.
+    The score of a token is the negative square of its distance from the digits, without the terms that all scores share.
     """
     tokens = np.zeros((language.CLASSES, language.VOCABULARY, HEAD), np.float32)
     places = np.zeros((PERIOD, HEAD), np.float32)
@@ -172,7 +172,7 @@ def _heads(entry: Any) -> Any:
 
 
 def _kept(new: Any, name: str, beam: Any, sinks: list[Any]) -> Any:
-    """Return all entries so far and the new ones, in the form that the engine turns into paged attention."""
+    """Return all earlier entries and the new ones, in the form that the engine converts to paged attention."""
     variable = f"past_key_values.0.keypresent.0.{name}"
     batch = ops.gather(ops.shape_of(beam), _int([0]), _int(0))
     nothing = ops.broadcast(_float(0), ops.concat([batch, _int([1, 0, HEAD])], 0))

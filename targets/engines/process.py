@@ -1,4 +1,4 @@
-"""The process in which an engine lives, and the target that opens engines in it."""
+"""The process that runs an engine, and the target that opens engines in it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from batchproof.targets.stdio import connect
 
 HOST = Path(__file__).with_name("host.py")
 SHOWN = 200
-LOOK_S = 0.2  # between two looks at whether the program still runs
+LOOK_S = 0.2  # between two checks that the program still runs
 
 
 class HostProcess:
-    """A program that calls `host.serve`. It ends with this process, with everything that it started.
+    """A program that calls `host.serve`. It ends with this process, and so does everything that it started.
 
-    beside: more files that travel with it. TargetError if it cannot be started; EngineGone if it dies, hangs, or says what
-    nobody understands.
+    beside: more files that are copied with it. TargetError if it cannot be started; EngineGone if it dies, hangs, or sends
+    anything that is not an answer.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class HostProcess:
         self.version = str(said.get("version", ""))
 
     def call(self, do: str, limit: str = "CALL_S", **fields: Any) -> dict[str, Any]:
-        """Send a message and wait for its answer; what it answers as `error` is an EngineGone, too."""
+        """Send a message and wait for its answer. An answer with `error` raises EngineGone as well."""
         assert self._line is not None
         try:
             self._line.sendall(json.dumps({"do": do, **fields}).encode() + b"\n")
@@ -84,7 +84,7 @@ class HostProcess:
         return answer
 
     def trouble(self) -> str:
-        """Return how it ended, or why nothing can be asked of it any more, or an empty string."""
+        """Return how it ended, or why it can no longer be used; an empty string if it can."""
         return self.process.ended() or self._broken
 
     def finish(self) -> None:
@@ -127,7 +127,7 @@ class HostProcess:
         return answer
 
     def _await_answer(self, seconds: float) -> None:
-        """Wait for the beginning of an answer. The end of the program counts too: its children may hold its line open."""
+        """Wait until an answer begins or the program ends: its children may keep its standard output open."""
         poll = select.poll()
         assert self._line is not None
         poll.register(self._line, select.POLLIN)
@@ -140,8 +140,8 @@ class HostProcess:
 
     def _why(self) -> str:
         with contextlib.suppress(Exception):
-            self.process._keeper.wait(1.0)  # noqa: SLF001 - its end is seen a moment after that of its line
-        return self.process.ended() or f"{self.name} has closed its line"
+            self.process._keeper.wait(1.0)  # noqa: SLF001 - its end is seen a moment after the end of its output
+        return self.process.ended() or f"{self.name} has closed its standard output"
 
 
 class HostedEngine:
@@ -157,14 +157,14 @@ class HostedEngine:
         self._take(answer)
 
     def submit(self, request: Generation) -> None:
-        """Send a request; an exception of the engine is a refusal."""
+        """Send a request; an exception in the engine is a refusal."""
         answer = self._host.call("submit", request=asdict(request))
         if error := answer.get("error"):
             self._outputs.append(Output(request.name, end="refused", text=error))
         self._take(answer)
 
     def step(self) -> tuple[list[Output], bool]:
-        """Run one iteration; an exception of the engine is its end."""
+        """Run one iteration; an exception in the engine is its end."""
         answer = self._host.call("step")
         self._take(answer)
         if error := answer.get("error"):
@@ -173,11 +173,11 @@ class HostedEngine:
         return outputs, bool(answer["busy"])
 
     def abort(self, name: str) -> None:
-        """Take a request back."""
+        """Abort a request."""
         answer = self._host.call("abort", name=name)
         self._take(answer)
         if error := answer.get("error"):
-            raise EngineGone(f"{self._host.name} raised when a request was taken back: {error}")
+            raise EngineGone(f"{self._host.name} raised when a request was aborted: {error}")
 
     def log(self) -> list[dict[str, Any]]:
         """Return the witness's new lines."""
@@ -185,7 +185,7 @@ class HostedEngine:
         return lines
 
     def gauges(self) -> dict[str, float]:
-        """Return what the engine says about itself."""
+        """Return the engine's gauges."""
         answer = self._host.call("gauges")
         self._take(answer)
         return dict(answer.get("gauges", {}))
@@ -195,7 +195,7 @@ class HostedEngine:
         self._host.call("device", base_ns=base_ns, token_ns=token_ns)
 
     def close(self) -> None:
-        """End the engine; its process serves the next one."""
+        """End the engine; its process remains for the next one."""
         with contextlib.suppress(EngineGone):
             self._host.call("stop", "LOAD_S")
 
@@ -206,19 +206,19 @@ class HostedEngine:
 
 
 class ClientEngine(HostedEngine):
-    """An engine behind a server, whose clients can go away in the middle of a request."""
+    """An engine behind a server, whose clients can disconnect in the middle of a request."""
 
     def disconnect(self, name: str) -> None:
-        """Go away: what the program does to take a request back."""
+        """Disconnect, which is how the program aborts a request."""
         self.abort(name)
 
 
 class HostedTarget:
-    """A target whose engines live in an interpreter of their own; a subclass says which.
+    """A target whose engines run in an interpreter of their own. A subclass fills in the fields.
 
-    python: the path of that interpreter; empty for this one. distributions: what it must have, the engine first. beside:
-    further files that travel with the program. Files are named by their paths from this folder. sight: `wire` if nothing
-    shows the iterations.
+    python: the path of that interpreter; empty for this one. distributions: the packages that it must have, the engine's
+    first. beside: further files that are copied with the program. Paths of files are relative to this folder. sight: `wire`
+    if nothing shows the iterations.
     """
 
     name: str

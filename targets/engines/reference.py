@@ -37,23 +37,23 @@ CLAIMS = {
     "cancel": True,
     "disconnects": True,
 }
-FREE = {"iterations": "free", "joins_within": 2}  # an iteration may be under way when a request comes
-NOTHING = (0, -1)  # what a place holds that nobody has written
+FREE = {"iterations": "free", "joins_within": 2}  # an iteration may be running when a request arrives
+NOTHING = (0, -1)  # what a slot holds before anything is written to it
 
 
-TAU_NS = 3_000_000  # of an iteration in the threaded shell, as with a small model: a client can come in between
+TAU_NS = 3_000_000  # the length of an iteration in the threaded shell, as with a small model: a client can act during one
 LOOK_S = 0.02  # how long a step of the threaded shell waits for something new
 
 
 class ContinuousTarget:
     """Opens reference engines.
 
-    shell: `stepped`, one iteration at a time, or `threaded`, an engine on a thread of its own. mutant: with this wrong line.
+    shell: `stepped`, one iteration at a time, or `threaded`, an engine on its own thread. mutant: the wrong line to put in.
     """
 
     def __init__(self, shell: str = "stepped", mutant: str = "") -> None:
         if shell not in ("stepped", "threaded") or (mutant and shell == "threaded"):
-            raise UnknownTarget(f"the reference engine's shell is stepped or, without a mutant, threaded, not '{shell}'")
+            raise UnknownTarget(f"the reference engine's shell is stepped, or threaded without a mutant, not '{shell}'")
         try:
             self._scheduler = load(mutant, "continuous/scheduler").Scheduler if mutant else Scheduler
         except UnknownMutant as error:
@@ -73,9 +73,9 @@ class ContinuousTarget:
 
 
 class WitnessModel:
-    """The witness as a language model. Its KV cache is a list of blocks, and a block is a list of (token, place).
+    """The witness as a language model. Its KV cache is a list of blocks, each a list of (token, position).
 
-    clock: the host's, or a simulated one, which passes only where an iteration takes time (`device`).
+    clock: the host's, or a simulated one, which advances only while an iteration takes time (`device`).
     """
 
     def __init__(self, config: EngineConfig, clock: Clock = HOST_CLOCK) -> None:
@@ -88,7 +88,7 @@ class WitnessModel:
         self._number = 0
 
     def __call__(self, rows: Sequence[Row]) -> list[int | None]:
-        """Write the new tokens of all rows, read each context back, and note what was read."""
+        """Write the new tokens of all rows, read each context back, and log what was read."""
         enter_ns = self._clock.now_ns()
         for row in rows:
             self._write(row)
@@ -105,25 +105,25 @@ class WitnessModel:
         return said
 
     def log(self) -> list[dict[str, Any]]:
-        """Return the new lines, one an iteration."""
+        """Return the new lines, one per iteration."""
         return [self._lines.popleft() for _ in range(len(self._lines))]
 
     def _write(self, row: Row) -> None:
-        """Write a row's new tokens where its block table says."""
+        """Write a row's new tokens through its block table."""
         for place, token in enumerate(row.tokens, row.start):
             self._cache[row.blocks[place // self._size]][place % self._size] = (token, place)
 
     def _read(self, row: Row) -> tuple[list[int], list[int]]:
-        """Read a row's whole context back through its block table: the tokens, and the place for which each was written."""
+        """Read a row's whole context back through its block table: its tokens, and the position each was written for."""
         end = row.start + len(row.tokens)
         held = [self._cache[row.blocks[place // self._size]][place % self._size] for place in range(end)]
         return [token for token, _ in held], [place for _, place in held]
 
 
 class ReferenceEngine:
-    """A scheduler and the witness, one iteration at a time. clock: as in `WitnessModel`.
+    """The scheduler and the witness, one iteration at a time. clock: as in `WitnessModel`.
 
-    Verbs besides those of an `Engine`: `device(base_ns, token_ns)` lets each iteration take a set time.
+    A verb besides those of `Engine`: `device(base_ns, token_ns)` makes each iteration take a set time.
     """
 
     def __init__(self, scheduler: Scheduler, config: EngineConfig, clock: Clock = HOST_CLOCK) -> None:
@@ -150,11 +150,11 @@ class ReferenceEngine:
         return outputs, self._scheduler.busy
 
     def abort(self, name: str) -> None:
-        """Take a request back."""
+        """Abort a request."""
         self._outputs += map(_output, self._scheduler.abort(name))
 
     def disconnect(self, name: str) -> None:
-        """Take a request back whose client has gone: there is nobody who could be told of its end."""
+        """Abort a request whose client has disconnected: its end is reported to nobody."""
         self._scheduler.abort(name)
 
     def gauges(self) -> dict[str, float]:
@@ -162,11 +162,11 @@ class ReferenceEngine:
         return dict(self._scheduler.gauges())
 
     def close(self) -> None:
-        """End nothing: there is no process and no thread."""
+        """Do nothing: there is no process and no thread to end."""
 
 
 class ThreadedEngine:
-    """The threaded shell and the witness: iterations happen by themselves."""
+    """The threaded shell and the witness: it iterates by itself."""
 
     def __init__(self, config: EngineConfig) -> None:
         self._model = WitnessModel(config)
@@ -175,7 +175,7 @@ class ThreadedEngine:
         self._engine = Engine(config, self._model)
         self._news = threading.Condition()
         self._outputs: list[Output] = []
-        self._clients: dict[str, list[Callable[[Output], None]]] = {}  # who is told; nobody, after a disconnect
+        self._clients: dict[str, list[Callable[[Output], None]]] = {}  # without the disconnected ones
 
     def submit(self, request: Generation) -> None:
         """Queue a request."""
@@ -186,7 +186,7 @@ class ThreadedEngine:
             self._clients[request.name] = told
 
     def step(self) -> tuple[list[Output], bool]:
-        """Wait a little, until something comes out."""
+        """Wait for a short time until something comes out."""
         with self._news:
             self._news.wait_for(lambda: self._outputs, LOOK_S)
             outputs, self._outputs = self._outputs, []
@@ -194,11 +194,11 @@ class ThreadedEngine:
         return outputs, bool(gauges["running"] or gauges["waiting"])
 
     def abort(self, name: str) -> None:
-        """Take a request back."""
+        """Abort a request."""
         self._engine.abort(name)
 
     def disconnect(self, name: str) -> None:
-        """Take a request back whose client has gone."""
+        """Abort a request whose client has disconnected."""
         self._clients.get(name, []).clear()
         self._engine.abort(name)
 
@@ -207,7 +207,7 @@ class ThreadedEngine:
         return dict(self._engine.gauges())
 
     def close(self) -> None:
-        """Take back what is under way, and end the thread."""
+        """Abort what is under way, and end the thread."""
         self._engine.close()
 
     def _put(self, one: Output) -> None:
@@ -217,7 +217,7 @@ class ThreadedEngine:
 
 
 def _request(asked: Generation) -> Request:
-    """Return a request as the scheduler takes it."""
+    """Return a request in the scheduler's form."""
     prompt, stop = tuple(asked.prompt), tuple(asked.stop)
     return Request(asked.name, prompt, asked.max_tokens, asked.priority, stop, asked.samples)
 

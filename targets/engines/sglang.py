@@ -1,6 +1,6 @@
-"""SGLang on a CPU: `--target sglang`, its scheduler run one iteration at a time, with stubs for two packages.
+"""SGLang on a CPU: `--target sglang` runs its scheduler one iteration at a time, with stubs for two packages.
 
-docs/continuous.md says how it is configured, and what the claims mean.
+docs/continuous.md explains its configuration and its claims.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ CLAIMS = {
     "stop_tokens": True, "gauges": True, "kv_blocks": True, "block_size": 16, "cancel": True,
 }  # fmt: skip
 ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
-HINT = "batchproof env make sglang, or --target 'sglang?python=PATH' of an interpreter that has it"
+HINT = "batchproof env make sglang, or name an interpreter that has it: --target 'sglang?python=PATH'"
 
 
 class SglangTarget(HostedTarget):
-    """SGLang's Scheduler, stepped. Its version says that it runs with stubs.
+    """SGLang's Scheduler, stepped. The reported version ends in `+stubs`.
 
-    conservativeness: `--schedule-conservativeness`. Below 1, requests are let in that may outgrow the KV cache later.
+    conservativeness: `--schedule-conservativeness`. Below 1, it admits requests that may later outgrow the KV cache.
     """
 
     name = "sglang"
@@ -39,7 +39,7 @@ class SglangTarget(HostedTarget):
         except ValueError:
             share = -1.0
         if not 0 <= share < inf:
-            raise Misuse(f"?conservativeness={conservativeness}: a number from 0 on")
+            raise Misuse(f"?conservativeness={conservativeness}: give a number of at least 0")
         self.environment = {**ENVIRONMENT, "BATCHPROOF_CONSERVATIVENESS": str(share)}
         self.claims = {**CLAIMS, "preemption": "recompute"} if share < 1 else CLAIMS
         super().__init__(python)

@@ -1,7 +1,7 @@
-"""SGLang's scheduler in this process, one iteration at a time. This file travels into SGLang's interpreter.
+"""SGLang's scheduler in this process, one iteration at a time. This file is copied into SGLang's interpreter.
 
-Iterations are the body of the scheduler's own `event_loop_normal`. Requests are what its tokenizer manager would send,
-after the checks of lengths that are made in front of it; what the scheduler sends back is taken in front of the socket.
+An iteration is the body of the scheduler's own `event_loop_normal`. Requests are the messages that its tokenizer manager
+would send, after that manager's checks of lengths; the scheduler's messages are taken before they reach the socket.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def arguments(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return the arguments of SGLang's server for an EngineConfig's facts; all else stays at its default."""
     budget = config["max_num_batched_tokens"]
     if config["chunked_prefill"] and budget % config["block_size"]:
-        raise CannotHave("a token budget that is no multiple of a KV block")
+        raise CannotHave("a token budget that is not a multiple of the block size")
     priorities = config["policy"] == "priority"
     return {
         "model_path": sglang_witness.model(folder / "model"), "load_format": "dummy", "device": "cpu", "dtype": "float32",
@@ -53,10 +53,10 @@ class Engine:
         self.scheduler: Any = Scheduler(args, PortArgs.init_new(args))
 
     def submit(self, request: dict[str, Any]) -> None:
-        """Hand over a request, if the tokenizer manager would."""
+        """Hand over a request, unless the tokenizer manager would refuse it."""
         prompt, limit, longest = request["prompt"], request["max_tokens"], self.config["max_model_len"]
         if request["samples"] > 1:
-            raise CannotHave("several continuations of a prompt, which the tokenizer manager makes of requests")
+            raise CannotHave("several continuations of a prompt, which the tokenizer manager turns into requests")
         if not prompt:
             raise ValueError("input_ids cannot be empty.")
         if len(prompt) >= longest or len(prompt) + limit > longest:
@@ -90,11 +90,11 @@ class Engine:
         return not one.is_fully_idle()
 
     def abort(self, name: str) -> None:
-        """Take a request back. The scheduler takes all whose IDs begin like this."""
+        """Abort a request. The scheduler aborts every request whose ID begins with this name."""
         self.scheduler.process_input_requests([AbortReq(rid=name)])
 
     def gauges(self) -> dict[str, float]:
-        """Return what the scheduler publishes for load balancers; a block that is kept only for reuse is free."""
+        """Return what the scheduler publishes for load balancers. A block kept only for reuse counts as free."""
         loads, size = self.scheduler.load_inquirer.get_loads(), self.config["block_size"]
         used = -(-loads.num_used_tokens // size)
         return {
@@ -103,11 +103,11 @@ class Engine:
         }  # fmt: skip
 
     def device(self, base_ns: int, token_ns: int) -> None:
-        """Let each iteration take a set time."""
+        """Make each iteration take a set time."""
         DEVICE.set(base_ns, token_ns)
 
     def news(self) -> tuple[list[list[Any]], list[dict[str, Any]]]:
-        """Return what came out ([name, tokens, end, text]) and the witness's lines, once."""
+        """Return what came out ([name, tokens, end, text]) and the witness's lines, and forget them."""
         found = [one for output in self.sent for one in told(output)]
         lines = list(sglang_witness.LINES)
         self.sent.clear()
@@ -116,7 +116,7 @@ class Engine:
 
 
 def told(output: Any) -> list[list[Any]]:
-    """Return [name, tokens, end, text] of each request that a message of the scheduler is about."""
+    """Return [name, tokens, end, text] of each request in a message from the scheduler."""
     if isinstance(output, BatchTokenIDOutput):
         reasons = [reason or {} for reason in output.finished_reasons]
         return [
@@ -129,9 +129,9 @@ def told(output: Any) -> list[list[Any]]:
 
 
 def ending(reason: dict[str, Any]) -> tuple[str, str]:
-    """Return the end and the engine's words for a finish reason; ("", "") without one.
+    """Return the end and the engine's message for a finish reason; ("", "") without one.
 
-    An abort with a status is the scheduler's own refusal (a client's fault, 4xx) or an error.
+    An abort with a status is the scheduler's own refusal (4xx, the client's fault) or an error.
     """
     kind, status, text = reason.get("type", ""), reason.get("status_code"), reason.get("message") or ""
     if kind == "abort" and status:

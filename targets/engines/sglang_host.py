@@ -1,4 +1,4 @@
-"""SGLang's engines, each in a fork of this process, which has imported SGLang once. This file travels; see `engine_host`."""
+"""SGLang's engines, each in a fork of this process, which imports SGLang once. See `host.py`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ END_S = 5.0
 
 
 def imported() -> Any:
-    """Return the module that runs engines, with SGLang, in which the stubs and the witness are in their places."""
+    """Import SGLang with the stubs and the witness in place, and return the module that runs engines."""
     folder = HERE / MODELS
     folder.mkdir(exist_ok=True)
     (folder / "__init__.py").touch()
@@ -57,7 +57,7 @@ class SglangHost(Host):
         return bool(self._call("step"))
 
     def abort(self, name: str) -> None:
-        """Take a request back."""
+        """Abort a request."""
         self._call("abort", name)
 
     def gauges(self) -> dict[str, float]:
@@ -65,7 +65,7 @@ class SglangHost(Host):
         return dict(self._call("gauges"))
 
     def device(self, base_ns: int, token_ns: int) -> None:
-        """Let each iteration take a set time."""
+        """Make each iteration take a set time."""
         self._call("device", base_ns, token_ns)
 
     def stop(self) -> None:
@@ -93,11 +93,11 @@ class SglangHost(Host):
 
 
 def _serve(line: Any, other_end: Any, opened: Any, config: dict[str, Any]) -> None:
-    """Be an engine: answer each (verb, arguments) with (result, what it cannot have, error, outputs, lines).
+    """Run an engine: answer each (verb, arguments) with (result, what it lacks, error, outputs, lines).
 
-    error: the class and the text of an exception, or nothing.
+    error: the class and the text of an exception, or empty.
     """
-    other_end.close()  # so that the end of the parent is the end of this line
+    other_end.close()  # so that this pipe closes when the parent ends
     engine, do, fields = None, "", ()
     while True:
         found, lack, error = None, "", ()
@@ -108,7 +108,7 @@ def _serve(line: Any, other_end: Any, opened: Any, config: dict[str, Any]) -> No
                 found = getattr(engine, do)(*fields)
         except CannotHave as why:
             lack = str(why)
-        except Exception as why:  # the engine's own, which is what is judged
+        except Exception as why:  # the engine's own failure, which is what is judged
             error = (type(why).__name__, str(why))
         outputs, lines = engine.news() if engine is not None else ([], [])
         line.send((found, lack, error, outputs, lines))

@@ -1,7 +1,7 @@
-"""Stands in for two packages that SGLang imports: `sgl_kernel`, its kernels, and `torchvision`. This file travels.
+"""Stubs for two packages that SGLang imports: `sgl_kernel`, its kernels, and `torchvision`. Copied into its interpreter.
 
-Their builds are for GPUs, or do not fit a CPU's torch. Every name in them exists and raises when it is called, so nothing
-that an engine computes comes from here.
+Their builds are for GPUs, or do not match torch's CPU build. Every name in the stubs exists and raises when called, so
+nothing that an engine computes comes from here.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from types import ModuleType
 from typing import Any
 
 NAMES = ("sgl_kernel", "torchvision")
-LOCAL = "+stubs"  # of the version: nothing here is what users have installed
+LOCAL = "+stubs"  # ends the reported version: this is not what users have installed
 
 
 class Missing:
-    """Something of a package that is not there; calling it says so."""
+    """A name in a missing package; calling it raises."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -43,10 +43,10 @@ class Stub(ModuleType):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds a stub for every module of these packages."""
+    """Finds a stub for every module in these packages."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Return how to make a stub, or None for another package's module."""
+        """Return the spec of a stub, or None for another package's module."""
         del path, target
         if name.partition(".")[0] in NAMES:
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
@@ -61,5 +61,5 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def install() -> None:
-    """Let these packages be imported; an installed one stays hidden, so that each machine judges the same."""
+    """Make these packages importable; an installed one stays hidden, so that results are the same on every machine."""
     sys.meta_path.insert(0, Finder())

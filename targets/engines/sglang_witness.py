@@ -1,6 +1,6 @@
 """SGLang's witness: an architecture without weights that keeps its data in the engine's own KV cache.
 
-This file travels into SGLang's interpreter. Each new token is written as (token, position) through the engine's
+This file is copied into SGLang's interpreter. Each new token is written as (token, position) through the engine's
 `out_cache_loc` into its `token_to_kv_pool`; the whole context of each row is then read back through its
 `req_to_token_pool`, which has a slot for each token, and the next token is computed from it.
 """
@@ -34,12 +34,12 @@ LINES: list[dict[str, Any]] = []
 
 
 def told(page: int, tokens: list[int], places: list[int], count: int, slots: list[int]) -> list[Any]:
-    """Return a row's line in the log: its slots are in these blocks of `page` slots."""
+    """Return a row's line in the log, with the blocks of `page` slots that its slots are in."""
     return language.row(tokens, places, count, list(dict.fromkeys(slot // page for slot in slots)))
 
 
 class Witness(nn.Module):
-    """The witness language model, as SGLang loads an architecture."""
+    """The witness language model, as an architecture that SGLang can load."""
 
     def __init__(self, config: Any = None, quant_config: Any = None, prefix: str = "") -> None:
         del config, quant_config, prefix
@@ -50,7 +50,7 @@ class Witness(nn.Module):
 
     @torch.no_grad()
     def forward(self, input_ids: torch.Tensor, positions: torch.Tensor, forward_batch: Any, **_: Any) -> Any:
-        """Run an iteration: [tokens] -> logits [rows, VOCABULARY] that leave one choice."""
+        """Run an iteration: [tokens] -> logits [rows, VOCABULARY] with a single possible choice."""
         enter_ns = time.monotonic_ns()
         backend, lengths = get_attn_backend(), forward_batch.seq_lens.tolist()
         pool, table = backend.token_to_kv_pool, backend.req_to_token_pool.req_to_token
@@ -77,7 +77,7 @@ class Witness(nn.Module):
 
 
 def model(folder: Path) -> str:
-    """Write the model's folder, which has no weights, and return its path."""
+    """Write the model's folder, without weights, and return its path."""
     folder.mkdir(exist_ok=True)
     (folder / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
     return str(folder)

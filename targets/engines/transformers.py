@@ -1,6 +1,6 @@
-"""Hugging Face transformers: `--target transformers`, its continuous batching on a CPU, run one iteration at a time.
+"""Hugging Face transformers: `--target transformers` runs its continuous batching on a CPU, one iteration at a time.
 
-docs/continuous.md says how it is configured, and what the claims mean.
+docs/continuous.md explains its configuration and its claims.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ CLAIMS = {
     "preemption": "recompute", "prefix_cache": True, "samples": True, "streaming": True, "stop_tokens": True,
     "gauges": True, "max_model_len": False, "kv_blocks": True, "block_size": 4, "cancel": True,
 }  # fmt: skip
-HINT = "pip install 'batchproof[transformers]', or --target 'transformers?python=PATH' of an interpreter that has them"
+HINT = "pip install 'batchproof[transformers]', or name an interpreter that has them: --target 'transformers?python=PATH'"
 
 
 class TransformersTarget(HostedTarget):

@@ -1,9 +1,9 @@
-"""The continuous batching of transformers in this process, one iteration at a time. This file travels; see `engine_host`.
+"""Continuous batching of transformers in this process, one iteration at a time. Copied into its interpreter: see `host.py`.
 
-Public: `init_continuous_batching`, the manager's `warmup` (which makes its batch processor), `add_request`,
-`cancel_request` and `output_router.output_queue`. Private: the body of the loop that its thread runs
-(`_generation_loop_body`), which is called here instead of `start()`; the event at which that body waits if it has nothing
-to do; and what the thread does with an exception (`_handle_critical_error`). Scheduler, cache, preparation of inputs and
+Public interfaces used: `init_continuous_batching`, the manager's `warmup` (which makes its batch processor), `add_request`,
+`cancel_request` and `output_router.output_queue`. Private ones: the body of the loop that its thread runs
+(`_generation_loop_body`), which is called here instead of `start()`; the event that this body waits for when it has nothing
+to do; and the thread's handling of an exception (`_handle_critical_error`). Scheduler, cache, preparation of inputs and
 handling of outputs are the engine's own, unchanged.
 """
 
@@ -23,13 +23,13 @@ from transformers import ContinuousBatchingConfig, GenerationConfig
 from transformers.generation.continuous_batching import RequestStatus
 from transformers_witness import Witness
 
-CHILD = re.compile(r"(.*)__child#(\d+)")  # the ID of one more continuation, as the engine makes it
+CHILD = re.compile(r"(.*)__child#(\d+)")  # the engine's ID for a further continuation
 
 
 def settings(config: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of ContinuousBatchingConfig for an EngineConfig's facts.
 
-    All else stays at its default, such as the scheduler's `safety_margin`. `max_model_len` has no counterpart: nothing but
+    Everything else stays at its default, such as the scheduler's `safety_margin`. `max_model_len` has no counterpart: only
     the KV cache limits a text.
     """
     if config["policy"] != "fcfs":
@@ -45,13 +45,13 @@ def settings(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def sample_of(name: str) -> tuple[str, int]:
-    """Return the name that was submitted, and which of its continuations this is."""
+    """Return the name that was submitted, and the number of this continuation."""
     child = CHILD.fullmatch(name)
     return (child[1], int(child[2]) + 1) if child else (name, 0)
 
 
 def news(before: Sequence[int], now: Sequence[int]) -> Sequence[int]:
-    """Return the tokens that are new; all that there are, if the engine now says something else about the earlier ones."""
+    """Return the new tokens; all of them, if the engine has changed the earlier ones."""
     return now[len(before) :] if list(now[: len(before)]) == list(before) else now
 
 
@@ -63,7 +63,7 @@ class TransformersHost(Host):
     def __init__(self) -> None:
         super().__init__()
         self.manager: Any = None
-        gc.freeze()  # the end of each engine runs the garbage collector, over all that transformers has imported
+        gc.freeze()  # closing an engine runs the garbage collector over everything that transformers has imported
 
     def start(self, config: dict[str, Any]) -> None:
         """Open an engine."""
@@ -78,7 +78,7 @@ class TransformersHost(Host):
         self.samples: dict[str, int] = {}
 
     def submit(self, request: dict[str, Any]) -> None:
-        """Add a request. `num_return_sequences` is the manager's, and each request takes it when it is added."""
+        """Add a request. `num_return_sequences` belongs to the manager; a request takes its value when it is added."""
         if request["priority"]:
             raise CannotHave("priorities of requests")
         name, stop = request["name"], list(request["stop"])
@@ -93,7 +93,7 @@ class TransformersHost(Host):
     def step(self) -> bool:
         """Run the body of the engine's loop once."""
         processor = self.manager.batch_processor
-        self.manager._wake_up_loop.set()  # noqa: SLF001 - or an iteration without work waits for a tenth of a second
+        self.manager._wake_up_loop.set()  # noqa: SLF001 - otherwise an iteration without work waits for a tenth of a second
         try:
             self.manager._generation_loop_body(processor, bootstrapping=False)  # noqa: SLF001
         except Exception as error:
@@ -102,13 +102,13 @@ class TransformersHost(Host):
         return bool(processor.has_pending_requests() or self.manager.input_queue.qsize())
 
     def abort(self, name: str) -> None:
-        """Take back a request and its further continuations, each of which has an ID of its own."""
+        """Cancel a request and its further continuations, each of which has its own ID."""
         self.manager.cancel_request(name)
         for number in range(self.samples.get(name, 1) - 1):
             self.manager.cancel_request(f"{name}__child#{number}")
 
     def gauges(self) -> dict[str, float]:
-        """Return what the engine's own tables say; it publishes nothing. A block that is kept only for reuse is free."""
+        """Return gauges read from the engine's own tables; it publishes none. A block kept only for reuse counts as free."""
         processor = self.manager.batch_processor
         scheduler, cache = processor.scheduler, processor.cache
         (allocator,) = cache.cache_allocators.values()
@@ -119,17 +119,17 @@ class TransformersHost(Host):
         return {"running": len(scheduler.active_requests), "waiting": waiting, "used_blocks": used, "free_blocks": free}
 
     def device(self, base_ns: int, token_ns: int) -> None:
-        """Let each iteration take a set time."""
+        """Make each iteration take a set time."""
         DEVICE.set(base_ns, token_ns)
 
     def stop(self) -> None:
-        """Forget the engine."""
+        """Drop the engine."""
         if self.manager is not None:
             self.manager.destroy()
             self.manager = None
 
     def _deliver(self) -> None:
-        """Put what came out. The engine says that a text has ended, not why: that is seen from its last token."""
+        """Report what came out. The engine says that a text has ended, but not why; its last token shows that."""
         while True:
             try:
                 output = self.manager.output_router.output_queue.get_nowait()

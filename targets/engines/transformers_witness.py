@@ -1,9 +1,9 @@
-"""The witness of transformers: a PreTrainedModel without weights that keeps its data in the engine's own paged KV cache.
+"""The witness for transformers: a PreTrainedModel without weights that keeps its data in the engine's own paged KV cache.
 
-This file travels into the engine's interpreter. Its one layer writes (token, position) of each new token as key and as value
-through `PagedAttentionCache.update`, with the engine's own write and read indices. What that returns is the context, as an
-attention layer would see it. Where no row of an iteration has anything in the cache yet, `update` returns the new entries
-themselves, and the next iteration reads them back.
+This file is copied into the engine's interpreter. The model's one layer writes (token, position) of each new token as key
+and as value through `PagedAttentionCache.update`, with the engine's own write and read indices. The return value is the
+context as an attention layer would see it. If no row of an iteration has anything in the cache yet, `update` returns the new
+entries themselves, and the next iteration reads them back.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from batchproof_witness.device import DEVICE
 from transformers import GenerationMixin, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutput
 
-HEAD = 16  # with float32, a block of any size is a whole multiple of the engine's alignment of 128 bytes
-TOKEN, POSITION = 0, 1  # where an entry has them; a position is kept one higher, so that what was never written has none
-NOWHERE = -1  # the position of an entry that is not what was written there
+HEAD = 16  # in float32, a block of any size is a multiple of the engine's alignment of 128 bytes
+TOKEN, POSITION = 0, 1  # their indices in an entry; the position is stored plus one, so that an entry never written has none
+NOWHERE = -1  # the position of an entry that differs from what was written there
 LARGEST = 0xFFFF
 
 Log = Callable[[int, int, int, list[list[Any]]], None]
 
 
 class WitnessConfig(PreTrainedConfig):  # type: ignore[misc]
-    """A model of one layer with one head."""
+    """A model with one layer and one head."""
 
     model_type = "batchproof-witness"
 
@@ -38,7 +38,7 @@ class WitnessConfig(PreTrainedConfig):  # type: ignore[misc]
 
 
 def entries(tokens: Any, positions: Any) -> Any:
-    """Return what is written for new tokens: [tokens] and [tokens] -> [1, 1, tokens, HEAD]."""
+    """Return the entries of new tokens: [tokens] and [tokens] -> [1, 1, tokens, HEAD]."""
     found = torch.zeros(1, 1, tokens.numel(), HEAD)
     found[0, 0, :, TOKEN], found[0, 0, :, POSITION] = tokens.flatten(), positions.flatten() + 1
     return found
@@ -53,12 +53,12 @@ def context(keys: Any, values: Any) -> tuple[list[int], list[int]]:
 
 
 def blocks(index: Sequence[int], stride: int) -> list[int]:
-    """Return the blocks in which these physical places of the cache are, in the order of their first place."""
+    """Return the blocks that contain these physical slots of the cache, in the order of their first slot."""
     return list(dict.fromkeys(place // stride for place in index))
 
 
 class Witness(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
-    """The witness language model. log: called for each iteration, see `Host.line`."""
+    """The witness language model. log: called after each iteration, see `Host.line`."""
 
     config_class = WitnessConfig
     _supports_sdpa = True
@@ -66,7 +66,7 @@ class Witness(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
     def __init__(self, log: Log) -> None:
         super().__init__(WitnessConfig(attn_implementation="sdpa"))
         self._log, self._number = log, 0
-        self.nothing = torch.nn.Parameter(torch.zeros(1), requires_grad=False)  # by which the engine knows dtype and device
+        self.nothing = torch.nn.Parameter(torch.zeros(1), requires_grad=False)  # gives the engine dtype and device
 
     def forward(
         self,
@@ -77,7 +77,7 @@ class Witness(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
         logits_to_keep: torch.Tensor | int = 0,
         **kwargs: Any,
     ) -> CausalLMOutput:
-        """Run an iteration: [1, tokens] -> logits [1, kept, VOCABULARY]. Behind all but a row's last token comes token 0."""
+        """Run an iteration: [1, tokens] -> logits [1, kept, VOCABULARY], which choose token 0 unless at the end of a row."""
         enter_ns = time.monotonic_ns()
         new = entries(input_ids, position_ids)
         keys, values = cache.update(new, new, 0, kwargs)

@@ -1,6 +1,7 @@
-"""vLLM on a CPU, in an interpreter that has it.
+"""vLLM on a CPU, in an interpreter that has it installed.
 
-`--target vllm` runs its V1 engine one iteration at a time; `--target vllm-http` is its OpenAI server, as it runs by itself.
+`--target vllm` runs its V1 engine one iteration at a time; `--target vllm-http` is its OpenAI server, which iterates by
+itself.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ class VllmTarget(HostedTarget):
 
 
 class VllmHttpTarget(VllmTarget):
-    """vLLM's OpenAI server in processes of its own, over HTTP; a request is taken back by going away."""
+    """vLLM's OpenAI server in its own processes, over HTTP. A client aborts a request by disconnecting."""
 
     name = "vllm-http"
     program = "vllm_http_host.py"
-    beside = (*VllmTarget.beside, "openai_streams.py")
+    beside = (*VllmTarget.beside, "completions.py")
     claims = HTTP_CLAIMS
     opens = ClientEngine

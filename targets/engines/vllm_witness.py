@@ -1,9 +1,10 @@
 """vLLM's witness: an architecture without weights that keeps its data in the engine's own KV cache.
 
-This file travels into vLLM's interpreter. Each new token is written as (token, position) through the engine's slot mapping;
-the whole context of each row is then read back through the engine's block table, and the next token is computed from it.
+This file is copied into vLLM's interpreter. Each new token is written as (token, position) through the engine's slot
+mapping; the whole context of each row is then read back through the engine's block table, and the next token is computed
+from it.
 
-The log goes to the list `LINES`, or, where the environment names a file in `LOG`, to that file: one JSON document a line.
+The log goes to the list `LINES`, or to the file that the environment names in `LOG`: one JSON document per line.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from vllm.model_executor.layers.attention import Attention
 
 ARCHITECTURE = "BatchproofWitness"
 LOG = "BATCHPROOF_VLLM_LOG"
-GATE = "BATCHPROOF_VLLM_GATE"  # the path of a file: while it exists, iterations are held
+GATE = "BATCHPROOF_VLLM_GATE"  # the path of the gate: while this file exists, iterations are held
 LOOK_S = 0.0005
 HEAD = 32  # the smallest head of the CPU backend
-PEAK = 1e4  # so far above the other logits that sampling at any temperature takes it
+PEAK = 1e4  # so far above the other logits that sampling takes it at any temperature
 CONFIG = {
     "model_type": "llama", "architectures": [ARCHITECTURE], "hidden_size": HEAD, "intermediate_size": HEAD, "head_dim": HEAD,
     "num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1, "vocab_size": language.VOCABULARY,
@@ -38,7 +39,7 @@ LINES: list[dict[str, Any]] = []
 
 
 class Witness(nn.Module):
-    """The witness language model, as vLLM loads an architecture."""
+    """The witness language model, as an architecture that vLLM can load."""
 
     def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
         super().__init__()
@@ -49,11 +50,11 @@ class Witness(nn.Module):
         self.gate = Path(os.environ[GATE]) if GATE in os.environ else None
 
     def embed_input_ids(self, input_ids: torch.Tensor) -> torch.Tensor:
-        """Return something of the right shape; the tokens themselves come from the KV cache."""
+        """Return a tensor of the right shape; the tokens themselves come from the KV cache."""
         return torch.zeros(len(input_ids), HEAD)
 
     def forward(self, input_ids: torch.Tensor, positions: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
-        """Run an iteration: [tokens] -> [tokens, HEAD], with the next token of each row at its last token's place 0."""
+        """Run an iteration: [tokens] -> [tokens, HEAD], with each row's next token in element 0 of its last token."""
         hidden = torch.zeros(len(input_ids), HEAD)
         metadata = get_forward_context().attn_metadata
         if not metadata:  # warm-up and profiling
@@ -68,7 +69,7 @@ class Witness(nn.Module):
         return hidden
 
     def compute_logits(self, hidden_states: torch.Tensor) -> torch.Tensor:
-        """Return logits [rows, VOCABULARY] that leave one choice."""
+        """Return logits [rows, VOCABULARY] with a single possible choice."""
         logits = torch.zeros(len(hidden_states), language.VOCABULARY)
         logits[torch.arange(len(hidden_states)), hidden_states[:, 0].long()] = PEAK
         return logits
@@ -101,13 +102,13 @@ def _note(line: dict[str, Any]) -> None:
 
 
 def register() -> None:
-    """Tell vLLM of the architecture: what its plugin (`vllm.general_plugins`) runs in each of its processes."""
+    """Register the architecture with vLLM; its plugin (`vllm.general_plugins`) calls this in each of its processes."""
     if ARCHITECTURE not in ModelRegistry.get_supported_archs():
         ModelRegistry.register_model(ARCHITECTURE, Witness)
 
 
 def model(folder: Path) -> str:
-    """Write the model's folder, which has no weights, and return its path."""
+    """Write the model's folder, without weights, and return its path."""
     folder.mkdir(exist_ok=True)
     (folder / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
     return str(folder)

@@ -1,4 +1,4 @@
-"""Environments of stacks: which there are, where they are kept, and which of them have been made.
+"""Environments of stacks: which ones can be made, where they are kept, and which ones have been made.
 
 `batchproof env make NAME` makes one; `--target NAME` finds it where this interpreter does not have the stack.
 """
@@ -18,14 +18,14 @@ else:
     import tomli as tomllib
 
 HERE = Path(__file__).parent
-MARKER = "batchproof-environment.json"  # is there once an environment is complete
+MARKER = "batchproof-environment.json"  # exists once an environment is complete
 
 
 @dataclass(frozen=True)
 class Environment:
-    """What an environment is made of; the fields are explained at the top of environments.toml.
+    """The contents of an environment; the fields are explained at the top of environments.toml.
 
-    locked: `NAME==VERSION` of everything in it, as it was tried with Python `locked_for`.
+    locked: `NAME==VERSION` of everything in it, as tested with Python `locked_for`.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Environment:
         return f"{self.name}-{self.version}"
 
     def at(self, folder: Path) -> Path:
-        """Return where it is, in the folder that holds all of them."""
+        """Return its path in the folder that holds all environments."""
         return folder / self.folder_name
 
 
@@ -74,17 +74,17 @@ def usual_folder() -> Path:
 
 
 def python_in(place: Path) -> Path:
-    """Return the interpreter of the environment in this folder."""
+    """Return the path of the environment's interpreter."""
     return place / "bin" / "python"
 
 
 def complete(place: Path) -> bool:
-    """Return whether an environment is there, and whole."""
+    """Return whether there is a complete environment."""
     return (place / MARKER).is_file() and python_in(place).exists()
 
 
 def made(name: str) -> str:
-    """Return the interpreter of the environment that was made for a target; an empty string if there is none."""
+    """Return the path of the interpreter made for a target; an empty string if there is none."""
     found = environments().get(name)
     if found is None:
         return ""

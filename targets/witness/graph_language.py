@@ -1,17 +1,17 @@
-"""The witness language model as a transformer: for engines that take only real graphs, with the functions of `language`.
+"""The witness language model as a transformer, for engines that accept only real graphs; same functions as `language`.
 
-This file is shipped as it is into other processes (an engine's own interpreter), so it needs the standard library only.
+This file is copied into other processes (an engine's own interpreter), so it needs only the standard library.
 
 The next token has six digits in base 4. Each is a sum over the whole context, modulo 4, of what each token adds at its
-position (`added`). Attention that weighs all entries of the KV cache alike computes such a sum, and small integers are exact
-in float32, so the text is the same on every engine and in every batch.
+position (`added`). Attention that weighs all entries of the KV cache equally computes such a sum, and small integers are
+exact in float32, so the text is the same on every engine and in every batch.
 
-A token and its position have six digits too. They are added up, and then mixed in a way that depends on the position's
-class, so that a token that stands in many places of another one does not cancel out. One entry that is another token's
-always changes the next token. Any other change of the context stays unseen in about one of 4096 tokens, and the tokens
-behind it differ again. A sum cannot see the order of the entries, but each has its position in it.
+A token and its position have six digits too. They are added, and then mixed in a way that depends on the position's class,
+so that one token replaced by another in many positions does not cancel out. A single entry with another token always changes
+the next token. Any other change to the context goes unnoticed in about one token in 4096, and the tokens after that differ
+again. A sum does not depend on the order of the entries, but each entry includes its position.
 
-A prompt begins with `BEGIN` and names its request in three tokens that stand for nothing else (`marked`).
+A prompt begins with `BEGIN` and names its request in three tokens that are used for nothing else (`marked`).
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ DIGITS = 6
 VALUES: list[int] = [RADIX**place for place in range(DIGITS)]
 TEXT = RADIX * VALUES[-1]  # tokens that the model writes
 BEGIN = 1
-END_OF_TEXT = 2  # never comes out: a text ends at its limit, or at a stop token that its request names
+END_OF_TEXT = 2  # never generated: a text ends at its limit, or at one of its request's stop tokens
 FIRST = 16
 NAMES = FIRST + TEXT  # the tokens that name a request begin here: a range for each digit of the serial
 NAME_RADIX = 256
-MARK = 3  # tokens of a prompt that name its request
+MARK = 3  # how many tokens of a prompt name its request
 VOCABULARY = NAMES + MARK * NAME_RADIX
 LARGEST: int = NAME_RADIX**MARK - 1
 UNKNOWN = 0  # the serial of a context that does not name one
-TOKEN_STEP = 2909  # odd numbers, so that what they make is a permutation
+TOKEN_STEP = 2909  # odd numbers, so that the result is a permutation
 PLACE_STEP = 1597
 
-CLASSES = 32  # positions that have the same remainder by this are mixed in the same way
+CLASSES = 32  # positions with the same remainder modulo this are mixed in the same way
 
 Digits = tuple[int, ...]
 
@@ -95,7 +95,7 @@ def marked(serial: int) -> tuple[int, ...]:
 
 
 def filler(count: int, seed: int) -> tuple[int, ...]:
-    """Return `count` tokens that look like a text; equal seeds give equal tokens, one beginning with the other."""
+    """Return `count` tokens that look like a text; with equal seeds, the shorter text is the beginning of the longer one."""
     found, known = [], crc32(seed.to_bytes(8, "little"))
     for _ in range(count):
         found.append(FIRST + known % TEXT)
@@ -104,10 +104,10 @@ def filler(count: int, seed: int) -> tuple[int, ...]:
 
 
 def prompt(serial: int, length: int, shared: int = 0, family: int = 0) -> tuple[int, ...]:
-    """Return a prompt of so many tokens that names its request.
+    """Return a prompt of `length` tokens that names its request.
 
-    shared: it begins with as many tokens that all requests of this family have; the name stands behind them. Each prompt
-    begins with `BEGIN`, which is shared. One that is too short to hold the name leaves it out.
+    shared: how many of its first tokens all prompts of this family have in common; the name follows them. Every prompt
+    begins with `BEGIN`, which is shared. A prompt too short for the name leaves it out.
     """
     if length < 1:
         return ()
@@ -128,7 +128,7 @@ def serial_of(context: Sequence[int]) -> int:
 
 
 def row(context: Sequence[int], positions: Sequence[int], new: int, blocks: Sequence[int] = ()) -> list[Any]:
-    """Return what an iteration's log says about one row: as `language.row`."""
+    """Return a row's entry in the log of an iteration, as `language.row` does."""
     torn = sum(place != position for place, position in enumerate(positions))
     return [serial_of(context), len(context) - new, new, torn, list(blocks)]
 

@@ -1,12 +1,12 @@
 """The witness language model: a model without weights whose text proves where its context came from.
 
-This file is shipped as it is into other processes (an engine's own interpreter), so it needs the standard library only.
+This file is copied into other processes (an engine's own interpreter), so it needs only the standard library.
 
 The next token is a function of the whole context *as the engine's KV cache holds it*. The client computes the same text, so
-one entry that is stale, torn, shifted or another request's changes the text from there on.
+an entry that is stale, torn, shifted or from another request changes the text from there on.
 
-Tokens are below `VOCABULARY`; those below `FIRST` never come out of the model. A prompt names its request: `SERIAL` and the
-three tokens after it are the request's serial, so that the model knows whose context it reads.
+Tokens are below `VOCABULARY`; the model never generates those below `FIRST`. A prompt names its request: `SERIAL` and the
+three tokens after it encode the request's serial, so that the model knows whose context it reads.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from zlib import crc32
 
 VOCABULARY = 4096
 FIRST = 16
-END_OF_TEXT = 2  # never comes out: a text ends at its limit, or at a stop token that its request names
+END_OF_TEXT = 2  # never generated: a text ends at its limit, or at one of its request's stop tokens
 SERIAL = 8
-MARK = 4  # tokens of a prompt that name its request
+MARK = 4  # how many tokens of a prompt name its request
 BASE = VOCABULARY - FIRST
 LARGEST = BASE**3 - 1
 UNKNOWN = 0  # the serial of a context that does not name one
 
 
 def digest(tokens: Iterable[int], before: int = 0) -> int:
-    """Return what the model knows of a context. before: the digest of all that stands in front of these tokens."""
+    """Return the digest of a context. before: the digest of everything in front of these tokens."""
     return crc32(b"".join(token.to_bytes(2, "little") for token in tokens), before)
 
 
@@ -53,15 +53,15 @@ def marked(serial: int) -> tuple[int, ...]:
 
 
 def filler(count: int, seed: int) -> tuple[int, ...]:
-    """Return `count` tokens that look like a text; equal seeds give equal tokens, one beginning with the other."""
+    """Return `count` tokens that look like a text; with equal seeds, the shorter text is the beginning of the longer one."""
     return continuation(marked(seed % LARGEST + 1), count)
 
 
 def prompt(serial: int, length: int, shared: int = 0, family: int = 0) -> tuple[int, ...]:
-    """Return a prompt of so many tokens that names its request.
+    """Return a prompt of `length` tokens that names its request.
 
-    shared: it begins with as many tokens of a text that all requests of this family have; the name stands behind them. A
-    prompt shorter than `MARK` cannot hold a name: its request is unknown to the model.
+    shared: how many of its first tokens all prompts of this family have in common; the name follows them. A prompt shorter
+    than `MARK` has no room for a name: the model does not know its request.
     """
     front = filler(shared, family)
     rest = length - shared - MARK
@@ -80,10 +80,10 @@ def serial_of(context: Sequence[int]) -> int:
 
 
 def row(context: Sequence[int], positions: Sequence[int], new: int, blocks: Sequence[int] = ()) -> list[Any]:
-    """Return what an iteration's log says about one row: [serial, start, new, torn, blocks].
+    """Return a row's entry in the log of an iteration: [serial, start, new, torn, blocks].
 
-    context, positions: what was read back, the row's new tokens at the end; an entry is torn if its position is not its
-    place. start: how many tokens were there before this iteration.
+    context, positions: what was read back, with the row's new tokens at the end. An entry is torn if its position is not its
+    place. start: how many tokens there were before this iteration.
     """
     torn = sum(place != position for place, position in enumerate(positions))
     return [serial_of(context), len(context) - new, new, torn, list(blocks)]

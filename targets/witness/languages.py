@@ -1,4 +1,4 @@
-"""Finds the language model that an engine is given, by the claim `text`."""
+"""Finds the language model that an engine runs, by the claim `text`."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from batchproof.targets.witness import graph_language, language
 
 
 class Language(Protocol):
-    """A model whose text the client can compute. `language` says more."""
+    """A model whose text the client can compute; see `language`."""
 
     VOCABULARY: int
 
     def prompt(self, serial: int, length: int, shared: int = 0, family: int = 0) -> tuple[int, ...]:
-        """Return a prompt of so many tokens that names its request."""
+        """Return a prompt of `length` tokens that names its request."""
 
     def continuation(self, prompt: Sequence[int], count: int) -> tuple[int, ...]:
         """Return the next tokens after a prompt."""
 
 
 class TextUnknown(Exception):
-    """Nobody can say what the language model says."""
+    """The text of the language model cannot be computed."""
 
 
 class Unknown:
-    """The language model of somebody else: its prompts are as good as any, and nobody can compute its text.
+    """An unknown language model: any prompt will do, and its text cannot be computed.
 
     Every model has the tokens of a prompt: an ID beyond a model's vocabulary ends some servers.
     """

@@ -1,7 +1,7 @@
 """Where an execution ran, as one number in place of the instance: version, process, instance group and instance.
 
-A model that is reloaded has new processes, so executions of the old model and of the new one never look alike. This file
-travels into other processes, as `probe.py` does.
+A reloaded model runs in new processes, so executions of the old and the new model are always distinguishable. This file is
+copied into other processes, as `probe.py` is.
 """
 
 from __future__ import annotations

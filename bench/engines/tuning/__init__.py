@@ -1,1 +1,1 @@
-"""`batchproof tune` for engines: the sequence limit and the token budget that serve most requests within the objective."""
+"""`batchproof tune` for engines: the sequence limit and token budget that serve the most requests within the objective."""

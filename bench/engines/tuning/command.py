@@ -1,4 +1,4 @@
-"""The part of `batchproof tune` that is about engines: its options, its measurement, and the file that it writes."""
+"""`batchproof tune` for engines: its options, its measurement, and the file that it writes."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from batchproof.bench.result import Result
 from batchproof.targets.protocol import Misuse
 
 ENGINE_OPTIONS = "--ttft-slo-ms, --itl-slo-ms, --prompts, --texts, --arrivals, --trace, --max-seqs and --token-budgets"
-QUESTION = "which sequence limit and token budget serve most requests with 99 % within the objective"
-BATCHERS_FILE, FILE = "config.pbtxt", "engine.json"  # what is written where nothing else was asked for
+QUESTION = "which sequence limit and token budget serve the most requests, with 99 % within the objective"
+BATCHERS_FILE, FILE = "config.pbtxt", "engine.json"  # the default output file
 
 
 @dataclass(frozen=True)
 class EngineTuneOptions:
-    """As they were given; empty: the default. seqs, budgets: numbers separated by commas."""
+    """The options as given; empty: the default. seqs, budgets: numbers separated by commas."""
 
     texts: TextOptions = field(default_factory=TextOptions)
     seqs: str = ""
     budgets: str = ""
 
     def words(self) -> dict[str, Any]:
-        """Return those that were given, as the command line has them."""
+        """Return the given options as on the command line."""
         given = {"--max-seqs": self.seqs, "--token-budgets": self.budgets}
         return {**self.texts.words(), **{name: value for name, value in given.items() if value}}
 
@@ -47,12 +47,12 @@ class EngineTuneOptions:
         if self.budgets:
             aims = replace(aims, budgets=_numbers("--token-budgets", self.budgets, LENGTH * 1024))
         if min(aims.seqs) > max(aims.budgets):
-            raise Misuse("each row needs a token: --token-budgets has none that is at least the least of --max-seqs")
+            raise Misuse("each row needs a token: no value of --token-budgets is as large as the smallest of --max-seqs")
         return aims
 
 
 def engine_measurement(aims: Aims, found: Callable[[EngineTuning], object]) -> Measurement:
-    """Return the measurement. found: is told what it finds."""
+    """Return the measurement. found: called with its result."""
 
     def measure(bench: Bench, calibrate: Calibrate) -> Result:
         result = measure_tuning(bench, calibrate, aims)
@@ -64,7 +64,7 @@ def engine_measurement(aims: Aims, found: Callable[[EngineTuning], object]) -> M
 
 
 def written(found: EngineTuning, path: Path) -> Path:
-    """Write the configuration that was chosen as JSON, with the reasons, and return where."""
+    """Write the chosen configuration as JSON, with the reasons, and return its path."""
     assert found.chosen is not None
     path = path.with_name(FILE) if path.name == BATCHERS_FILE else path
     chosen = found.chosen.config

@@ -1,4 +1,4 @@
-"""The highest rate at which each configuration of an engine keeps the objective, as the simulated reference predicts it."""
+"""The highest rate at which each configuration of an engine meets the objective, predicted by the simulated reference."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from batchproof.load.samples import Bools
 from batchproof.reference_batcher.continuous import EngineConfig
 from batchproof.reference_batcher.continuous.simulator import simulate
 
-PERCENT = 99.0  # of the requests keep the objective
-STEPS, HALVINGS = 10, 5  # rates from below, and steps towards the edge
+PERCENT = 99.0  # share of the requests that must meet the objective
+STEPS, HALVINGS = 10, 5  # rates to scan upwards, and steps of the bisection
 
 
 @dataclass(frozen=True)
 class Forecast:
     """A configuration as simulated.
 
-    rate: the highest requests/s, from below, at which 99 % of the requests keep the objective; 0: not even a tenth of what
-    its rows can serve. fails: what is lost first above it: `TTFT`, `ITL`, or "" if nothing was.
+    rate: the highest requests/s, scanning upwards, at which 99 % of the requests meet the objective; 0: not even a tenth of
+    what its rows can serve. fails: which is missed first above that rate, `TTFT` or `ITL`; "" if none.
     """
 
     config: EngineConfig
@@ -33,18 +33,18 @@ class Forecast:
 
     @property
     def name(self) -> str:
-        """Its two limits."""
+        """Its two limits, as a name."""
         return name_of(self.config)
 
 
 def name_of(config: EngineConfig) -> str:
-    """Return a configuration by its two limits."""
+    """Return the name of a configuration: its two limits."""
     return f"{config.max_num_seqs} rows, {config.max_num_batched_tokens} tokens"
 
 
 @dataclass(frozen=True)
 class Model:
-    """The engine as the simulator knows it, and what it is asked for. requests: of each simulation."""
+    """The engine as the simulator knows it, and its load. requests: of each simulation."""
 
     texts: Texts
     pace: Pace
@@ -67,12 +67,12 @@ class Model:
         return said & (found.ttft_ns <= self.objective.ttft_ns), said & (gaps <= self.objective.itl_ns)
 
     def share(self, config: EngineConfig, asked: Demand) -> float:
-        """Return the share of the requests that keep the objective."""
+        """Return the share of the requests that meet the objective."""
         first, gaps = self.kept(config, asked)
         return float(np.mean(first & gaps))
 
     def forecast(self, config: EngineConfig) -> Forecast:
-        """Scan rates from below, so that an island of good rates above bad ones is never the answer."""
+        """Scan rates upwards, so that an island of good rates above bad ones is never the answer."""
         most = self._most(config)
         good, bad = 0.0, 0.0
         for step in range(1, STEPS + 1):
@@ -99,18 +99,16 @@ class Model:
         return "TTFT" if np.mean(first) <= np.mean(gaps) else "ITL"
 
     def _most(self, config: EngineConfig) -> float:
-        """Return the requests/s that full rows would serve."""
+        """Return the requests/s that a full batch would serve."""
         sample = self.texts.list(self.requests, self.seed, config)
         tokens = float(sample.prompts.sum() + sample.texts.sum() - sample.count)
-        iterations = max(
-            float(sample.texts.sum()) / config.max_num_seqs, tokens / config.max_num_batched_tokens
-        )
+        iterations = max(float(sample.texts.sum()) / config.max_num_seqs, tokens / config.max_num_batched_tokens)
         took_ns = iterations * self.pace.takes_ns(config.max_num_seqs) + tokens * self.pace.token_ns
         return sample.count * 1e9 / took_ns
 
 
 def forecasts(model: Model, grid: Iterable[EngineConfig], say: Callable[[str], None]) -> list[Forecast]:
-    """Return the forecast of each configuration, the highest rate first; of equal ones, the one with the smaller limits."""
+    """Return the forecast of each configuration, the highest rate first; of equal rates, the smaller limits first."""
     found = []
     for config in grid:
         say(f"simulating {name_of(config)}")

@@ -1,4 +1,4 @@
-"""What tuning an engine found, as tables and as figures."""
+"""The result of tuning an engine, as tables and as figures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tables(found: EngineTuning) -> tuple[Table, ...]:
         for one in found.tried
     ]
     heads = ("rows", "tokens", "requests/s")
-    note = f"99 % of the requests keep the objective: {found.objective}."
+    note = f"99 % of the requests meet the objective: {found.objective}."
     return (
         Table("Predicted", (*heads, "lost first"), predicted, note),
         Table("Verified on the engine", (*heads, "verdict", "kept %", "simulated %", "n"), verified),
@@ -35,6 +35,6 @@ def tables(found: EngineTuning) -> tuple[Table, ...]:
 
 
 def figures(found: EngineTuning) -> tuple[Figure, ...]:
-    """Return the rate that was shown to keep the objective; there is none if nothing was shown."""
+    """Return the rate that was shown to meet the objective, if any."""
     best = found.chosen
     return () if best is None else (figure("tune.requests_per_s", best.rate, n=best.requests, work=found.work),)

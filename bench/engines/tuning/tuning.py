@@ -22,13 +22,13 @@ from batchproof.stats.arrays import NEVER
 from batchproof.stats.gates import FAIL, INCONCLUSIVE, PASS
 from batchproof.stats.percentile import fewest
 
-SHARES = (0.95, 0.85, 0.7)  # of the predicted rate: at 1.0 just 1 % is lost, which cannot be shown in any time
-ENOUGH = 1.5 * fewest(PERCENT)  # requests that show that 99 % keep the objective, if a few of them do not
+SHARES = (0.95, 0.85, 0.7)  # shares of the predicted rate: at 1.0 exactly 1 % is lost, which no run can show
+ENOUGH = 1.5 * fewest(PERCENT)  # enough requests to show that 99 % meet the objective even if a few do not
 
 
 @dataclass(frozen=True)
 class Aims:
-    """What to try. seconds: the longest verification of one rate. candidates: the most configurations that are verified."""
+    """What to try. seconds: the longest verification of one rate. candidates: how many are verified at most."""
 
     seqs: tuple[int, ...] = (4, 8, 16, 32)
     budgets: tuple[int, ...] = (64, 128, 256, 512)
@@ -36,14 +36,14 @@ class Aims:
     candidates: int = 3
 
     def grid(self, claims: Mapping[str, Any]) -> list[EngineConfig]:
-        """Return the configurations that an engine with these claims can have; those that are equal are there once."""
+        """Return the configurations that an engine with these claims supports, without duplicates."""
         pairs = [(seqs, budget) for seqs in self.seqs for budget in self.budgets if budget >= seqs]
         return list(dict.fromkeys(config_of(claims, seqs, budget) for seqs, budget in pairs))
 
 
 @dataclass(frozen=True)
 class Verified:
-    """One configuration at one rate, measured. kept: the share that keeps the objective; predicted: as simulated."""
+    """One configuration at one rate, measured. kept: the share that meets the objective; predicted: as simulated."""
 
     config: EngineConfig
     rate: float
@@ -60,7 +60,7 @@ class Verified:
 
 @dataclass(frozen=True)
 class EngineTuning:
-    """What tuning an engine found. forecasts: the whole grid, the best first; tried: what was verified, in this order."""
+    """The result of tuning an engine. forecasts: the grid, best first; tried: what was verified, in order."""
 
     work: str
     objective: Objective
@@ -70,27 +70,27 @@ class EngineTuning:
 
     @property
     def chosen(self) -> Verified | None:
-        """The configuration that was shown to hold the highest rate; None if nothing was shown."""
+        """The configuration that was shown to sustain the highest rate; None if nothing was shown."""
         return max((one for one in self.tried if one.verdict == PASS), key=lambda one: one.rate, default=None)
 
     @property
     def verdict(self) -> str:
-        """PASS: something was chosen. FAIL: no configuration keeps the objective. INCONCLUSIVE: that is not decided."""
+        """PASS: a configuration was chosen. FAIL: none meets the objective. INCONCLUSIVE: this could not be decided."""
         if self.chosen:
             return PASS
         return INCONCLUSIVE if any(one.verdict != FAIL for one in self.tried) else FAIL
 
     @property
     def says(self) -> list[str]:
-        """What was chosen and why, or why nothing was; a line each."""
+        """What was chosen and why, or why nothing was, in lines."""
         if best := self.chosen:
             return [_chosen(best), *_why(self, best)]
         if not self.tried:
             nearest = self.forecasts[0]
             lost = f"; {nearest.name} loses the {nearest.fails}" if nearest.fails else ""
-            return [f"no configuration is predicted to keep the objective at any rate: {self.objective}{lost}"]
+            return [f"no configuration is predicted to meet the objective at any rate: {self.objective}{lost}"]
         told = ", ".join(f"{one.verdict} at {one.rate:.1f}/s" for one in self.tried)
-        return [f"no configuration was shown to keep the objective ({self.objective}): {told}"]
+        return [f"no configuration was shown to meet the objective ({self.objective}): {told}"]
 
     def facts(self) -> dict[str, Any]:
         """Return JSON data."""
@@ -101,11 +101,11 @@ class EngineTuning:
 
 
 def measure(bench: Bench, calibrate: Calibrate, aims: Aims) -> Result:
-    """Tune, as a measurement of a bench; Skipped for an engine whose iterations nobody sees."""
+    """Tune, as a measurement of a bench; Skipped for an engine whose iterations are not visible."""
     work, name = bench.works[0], bench.target.info.name
     known = calibrate(work)
     if known.pace is None:
-        raise Skipped(f"nothing shows the iterations of {name}, so that nothing can be predicted")
+        raise Skipped(f"the iterations of {name} are not visible, so nothing can be predicted")
     model = Model(bench.texts, known.pace, known.objective, bench.seed)
     ranked = forecasts(model, aims.grid(bench.target.info.claims), bench.say)
     tried: list[Verified] = []
@@ -128,9 +128,10 @@ def measure(bench: Bench, calibrate: Calibrate, aims: Aims) -> Result:
 
 
 def _plans(bench: Bench, model: Model, forecast: Forecast, longest_s: float) -> list[Demand]:
-    """Return what a configuration is verified with, the highest rate first: arrivals on which the simulator keeps the goal.
+    """Return the loads that verify a configuration, highest rate first: arrivals with which the simulator meets the goal.
 
-    They are other arrivals than those of the forecast. If it keeps the goal on none, the lowest rate is tried all the same.
+    They differ from the arrivals of the forecast. If the simulator meets the goal with none, the lowest rate is tried
+    anyway.
     """
     rates = [forecast.rate * share for share in SHARES]
     plans = [bench.texts.asked(rate, min(ENOUGH / rate, longest_s), bench.seed + 1, forecast.config) for rate in rates]
@@ -152,19 +153,19 @@ def _verified(serving: Serving, model: Model, plan: Demand) -> Verified:
 def _chosen(best: Verified) -> str:
     config = best.config
     limits = f"max_num_seqs={config.max_num_seqs}, max_num_batched_tokens={config.max_num_batched_tokens}"
-    return f"{limits} keeps the objective at {best.rate:.1f} requests/s: {best.kept:.2%} of {best.requests} requests"
+    return f"{limits} meets the objective at {best.rate:.1f} requests/s: {best.kept:.2%} of {best.requests} requests"
 
 
 def _why(found: EngineTuning, best: Verified) -> list[str]:
-    """Return how the choice compares with others as predicted."""
+    """Return how the predictions for the choice and for others compare."""
     of = {(one.config.max_num_seqs, one.config.max_num_batched_tokens): one for one in found.forecasts}
     mine = of[best.config.max_num_seqs, best.config.max_num_batched_tokens]
     worst = found.forecasts[-1]
     lines = [f"The objective: {found.objective}."]
-    lines.append(f"Predicted: up to {mine.rate:.1f} requests/s{_beyond(mine)}; the least of the grid is {worst.name}: ")
+    lines.append(f"Predicted: up to {mine.rate:.1f} requests/s{_beyond(mine)}; the lowest of the grid is {worst.name}: ")
     lines[-1] += f"{worst.rate:.1f}{_beyond(worst)}."
     return lines
 
 
 def _beyond(one: Forecast) -> str:
-    return f", beyond which the {one.fails} is lost first" if one.fails else ""
+    return f", beyond which the {one.fails} is missed first" if one.fails else ""

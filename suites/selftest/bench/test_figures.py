@@ -145,7 +145,7 @@ def test_an_objective_that_nothing_keeps_costs_nothing_that_could_be_told(bench)
 
 @pytest.mark.usefixtures("longer")
 def test_the_figures_of_tuning(bench):
-    """The rate that was shown to hold, and its p99; nothing where no configuration keeps the objective."""
+    """The rate that was shown to hold, and its p99; nothing where no configuration meets the objective."""
     objective = Objective(Goal(20 * MS), Traffic("gamma:shape=1"), Work("device", "", 4 * MS, MS // 4), rate=100.0,
                           max_batch=(8,), delays_ns=(0,), seconds=8.0, simulated_s=3.0, candidates=1)
     a_bench = bench()

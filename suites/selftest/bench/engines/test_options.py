@@ -55,7 +55,7 @@ def test_a_trace_brings_its_arrivals(tmp_path: Path) -> None:
         (TextOptions(arrivals="bursty"), "--arrivals bursty: choose from poisson and constant"),
         (TextOptions(prompts="8"), "unknown lengths '8'"),
         (TextOptions(trace=Path("none.csv")), "cannot read the trace none.csv"),
-        (TextOptions(trace=Path("t"), texts="fixed:tokens=3"), "--trace has arrivals and lengths of its own"),
+        (TextOptions(trace=Path("t"), texts="fixed:tokens=3"), "--trace has its own arrivals and lengths"),
         (TextOptions(itl_slo_ms=-1), "must not be negative"),
     ],
 )

@@ -152,7 +152,7 @@ def test_a_wrong_text_fails_and_is_not_a_result(
     status = bench(Options(f"{TARGETS}:LiarTarget", quick=True, only="saturation", report=tmp_path / "out"))
 
     assert status == 1
-    assert "wrong under load: the text of request 0 is not the one" in " ".join(capsys.readouterr().out.split())
+    assert "wrong under load: the text of request 0 is not that" in " ".join(capsys.readouterr().out.split())
     assert not any(one.valid for one in measured(tmp_path / "out").figures if not one.name.startswith("host."))
 
 

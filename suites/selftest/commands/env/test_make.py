@@ -101,7 +101,7 @@ def test_a_folder_that_cannot_be_written_is_named(tiny, tmp_path):
     """With the option that names another one."""
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(TargetError, match=r"file/env cannot be written: Not a directory: name another one with --folder"):
+    with pytest.raises(TargetError, match=r"file/env cannot be written: Not a directory; name another one with --folder"):
         made(tiny, tmp_path / "file" / "env")
 
 

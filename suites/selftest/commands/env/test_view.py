@@ -56,7 +56,7 @@ def test_make_list_and_remove(index, tmp_path, monkeypatch, capfd):
     assert "batchproof check --target mosec\n" in out
     assert made("mosec") == f"{place}/bin/python"
 
-    assert invoke(capfd, "env", "make", "mosec")[1].startswith(f"mosec-0.9.8: is there, in {place}\n")
+    assert invoke(capfd, "env", "make", "mosec")[1].startswith(f"mosec-0.9.8: already there, in {place}\n")
     assert str(place) in invoke(capfd, "env", "list")[1]
 
     status, out, _ = invoke(capfd, "env", "remove", "mosec")
@@ -106,7 +106,7 @@ def test_what_cannot_be_made_is_unavailable(tmp_path, capfd):
     status, _, error = invoke(capfd, "env", "make", "mosec", "--folder", tmp_path / "file")
 
     assert (status, one_message(error)) == (
-        4, f"batchproof: {tmp_path / 'file'} cannot be written: Not a directory: name another one with --folder"
+        4, f"batchproof: {tmp_path / 'file'} cannot be written: Not a directory; name another one with --folder"
     )  # fmt: skip
 
 

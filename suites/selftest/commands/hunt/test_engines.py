@@ -36,8 +36,8 @@ def test_a_counterexample_is_small_and_is_judged_again(capfd: Capture, tmp_path:
     found = hunt.read(tmp_path).found
 
     assert status == 1
-    assert "FOUND  order: requests are admitted in their order" in out
-    assert "which comes first (iteration" in out
+    assert "FOUND  order: requests are admitted in order" in out
+    assert "which is ahead of it (iteration" in out
     assert [one["kind"] for one in found][:1] == ["order"]
     assert len(found[0]["case"]["script"]) < 8
     assert found[0]["reproduced"] == 3
@@ -51,7 +51,7 @@ def test_an_engine_that_dies_is_found(capfd: Capture, tmp_path: Path) -> None:
     status, out, _ = hunted(capfd, tmp_path, f"{BROKEN}:Mortal")
 
     assert status == 1
-    assert "FOUND  gone: the engine serves on" in out
+    assert "FOUND  gone: the engine continues to serve" in out
     assert "was killed by SIGSEGV" in out
     assert out.count("FOUND") == 1
 

@@ -42,7 +42,7 @@ def test_a_rate_stretches_all_gaps_alike() -> None:
 
     assert found.schedule.due_ns.tolist() == [0, 2 * 10**9, 4 * 10**9]
     assert found.at_rate(1.5, 1.5).prompts.tolist() == [1, 2]
-    with pytest.raises(ScheduleError, match="no request comes within"):
+    with pytest.raises(ScheduleError, match="no request arrives within"):
         by_hand([10**9], [1], [1]).at_rate(0.001, 1.0)
 
 
@@ -64,5 +64,5 @@ def test_impossible_requests_are_refused() -> None:
     """A text of no tokens is not a request for text."""
     with pytest.raises(ScheduleError, match="at least one token"):
         by_hand([0], [1], [0])
-    with pytest.raises(ScheduleError, match="has a prompt, a text and a client"):
+    with pytest.raises(ScheduleError, match="needs a prompt, a text and a client"):
         by_hand([0, 1], [1], [1])

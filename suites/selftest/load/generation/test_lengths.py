@@ -45,8 +45,8 @@ def test_lognormal_lengths_have_the_mean_and_the_spread() -> None:
         ("lognormal:mean=3", "lognormal needs sigma"),
         ("fixed:tokens=many", "tokens is a number of tokens, not 'many'"),
         ("fixed:tokens=nan", "a length is a finite number"),
-        ("fixed:tokens=0", "lengths need a mean and a most from 1"),
-        ("lognormal:mean=8,sigma=9", "a sigma from 0 to 4"),
+        ("fixed:tokens=0", "lengths need 'mean' and 'most' from 1"),
+        ("lognormal:mean=8,sigma=9", "'sigma' from 0 to 4"),
     ],
 )
 def test_a_wrong_spec_is_refused(spec: str, said: str) -> None:

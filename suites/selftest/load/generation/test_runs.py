@@ -106,8 +106,8 @@ def test_a_closed_loop_keeps_its_clients_busy() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("text", "the text of request 0 is not the one that belongs to its prompt"),
-        ("short", "ended with 1 tokens; it was to have 3"),
+        ("text", "the text of request 0 is not that of its prompt"),
+        ("short", "ended after 1 of 3 tokens"),
         ("twice", "request 0 was answered again after its end"),
         ("stranger", "the engine answered 'nobody', which was not sent"),
     ],
@@ -135,7 +135,7 @@ def test_an_entry_out_of_place_is_seen() -> None:
     engine._model._read = lambda row: (read(row)[0], [place + 1 for place in read(row)[1]])  # type: ignore[method-assign]
     run = Loaded(engine, CONFIG, language, S, clock=engine.clock).offer(asked([0], [5], [1]))
 
-    assert run.wrong == ("in iteration 1, a row read entries of its context that were not in their place",)
+    assert run.wrong == ("in iteration 1, a row read context entries that were not in their place",)
 
 
 def test_an_engine_that_says_nothing_is_given_up() -> None:

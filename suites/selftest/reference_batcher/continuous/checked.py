@@ -88,7 +88,7 @@ class Checked:
             assert text == self.expected(self.asked[name], self.ends[name, sample], len(text)), (name, sample)
 
     def expected(self, request: Request, end: str, count: int) -> list[int]:
-        """Return the text that a request owes, or its first `count` tokens if it was taken back."""
+        """Return the text that a request owes, or its first `count` tokens if it was aborted."""
         most = min(request.max_tokens, self.config.max_model_len - len(request.prompt))
         whole = list(continuation(request.prompt, most))
         stops = [place for place, token in enumerate(whole) if token in request.stop]

@@ -17,7 +17,7 @@ PROMPTS = st.builds(
 
 
 class Engine(RuleBasedStateMachine):
-    """Adds, takes back, begins and ends iterations. `Checked` looks at the laws after each of these."""
+    """Adds, aborts, begins and ends iterations. `Checked` looks at the laws after each of these."""
 
     @initialize(config=st.builds(config_of, st.builds(Random, st.integers(0, 10_000))))
     def open(self, config: EngineConfig) -> None:
@@ -49,7 +49,7 @@ class Engine(RuleBasedStateMachine):
     @rule(data=st.data())
     @precondition(lambda self: self.checked.asked)
     def take_back(self, data: st.DataObject) -> None:
-        """A request is taken back: one that waits, runs, is in the model, or has ended."""
+        """A request is aborted: one that waits, runs, is in the model, or has ended."""
         self.checked.abort(data.draw(st.sampled_from(sorted(self.checked.asked))))
 
     @rule()

@@ -15,7 +15,7 @@ SCHEDULES = 10_000
 
 
 def run(seed: int) -> Checked:
-    """Requests come, go and are taken back between any two calls."""
+    """Requests come, go and are aborted between any two calls."""
     draw = Random(seed)
     checked = Checked(config_of(draw))
     for number in range(draw.randint(1, 9)):

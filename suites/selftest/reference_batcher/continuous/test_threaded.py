@@ -161,7 +161,7 @@ def test_a_model_that_raises_ends_its_iteration_only() -> None:
 
 
 def test_a_client_that_raises_hears_nothing_more() -> None:
-    """Its request is taken back; the others go on."""
+    """Its request is aborted; the others go on."""
     model, other = Gated(), Heard()
     model.run(20)
     heard: list[Any] = []

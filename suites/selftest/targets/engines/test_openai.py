@@ -82,7 +82,7 @@ def test_the_manner_of_a_server(fault, as_ids, field):
     assert isinstance(asked["prompt"], list) is as_ids
     assert field in asked
     assert (asked["temperature"], asked["stream"], asked["model"]) == (0, True, "served")
-    assert judged("CB-END-001", evidence) == (Verdict.PASS, "3 texts of their own length")
+    assert judged("CB-END-001", evidence) == (Verdict.PASS, "3 texts have the requested length")
     assert judged("CB-END-002", evidence)[0] is Verdict.PASS
 
 
@@ -184,7 +184,7 @@ def test_a_server_that_goes_away_is_said_to_be_gone():
         ("openai:ftp://host:1", "is not the address of a server"),
         ("openai:http://host:port", "write openai:http://host:port"),
         ("openai:http://host:1?modl=x", "unknown option modl: choose from model"),
-        ("openai:http://user:secret@host:1", "put no password into the address"),
+        ("openai:http://user:secret@host:1", "do not put a password into the address"),
     ],
 )
 def test_an_address_that_is_none_is_misuse(spec, said):
@@ -201,7 +201,7 @@ def test_an_address_that_is_none_is_misuse(spec, said):
     [
         ({"fault": "no list"}, "", "is not a server of the OpenAI API: its /v1/models has no list"),
         ({}, "/nowhere", "/nowhere has no /v1/models, so it is not a server of the OpenAI API: name the address that"),
-        ({"key": "k-123"}, "", "/v1/models is answered with 401: it wants a key: set BATCHPROOF_OPENAI_KEY"),
+        ({"key": "k-123"}, "", "/v1/models is answered with 401: it needs a key: set BATCHPROOF_OPENAI_KEY"),
         ({"fault": "no tokens"}, "", "a text without token_ids and without logprobs: its tokens cannot be counted"),
         ({"models": []}, "", "has no model: load one first"),
         ({"models": [None]}, "", "is not a server of the OpenAI API: its /v1/models has no list"),
@@ -251,7 +251,7 @@ def test_a_wrong_key_is_named_and_not_shown(monkeypatch):
     with Server(key="k-right") as server, pytest.raises(TargetError) as caught:
         found(server)
 
-    assert "it does not take the key in BATCHPROOF_OPENAI_KEY" in str(caught.value)
+    assert "it does not accept the key in BATCHPROOF_OPENAI_KEY" in str(caught.value)
     assert "k-wrong" not in str(caught.value)
 
 

@@ -81,7 +81,7 @@ def test_refusals_and_aborts_are_outputs() -> None:
 def test_shells() -> None:
     """A threaded engine runs by itself; a mutant is stepped; there is no other shell."""
     assert resolve("continuous?shell=threaded").info.claims["iterations"] == "free"
-    with pytest.raises(UnknownTarget, match="shell is stepped or, without a mutant, threaded, not 'virtual'"):
+    with pytest.raises(UnknownTarget, match="shell is stepped, or threaded without a mutant, not 'virtual'"):
         resolve("continuous?shell=virtual")
 
 

@@ -144,5 +144,5 @@ def test_several_continuations_are_equal(vllm: Faulty):
 
 def test_a_small_block_is_something_that_vllm_cannot_have(vllm: Faulty):
     """The CPU backend's blocks have a multiple of 32 tokens."""
-    with pytest.raises(Unsupported, match="KV blocks of 16 tokens: a multiple of 32 is possible"):
+    with pytest.raises(Unsupported, match="KV blocks of 16 tokens: the size must be a multiple of 32e"):
         vllm.engine(Fault(block_size=16))

@@ -1,4 +1,4 @@
-"""The highest rate that keeps the objective, as simulated."""
+"""The highest rate that meets the objective, as simulated."""
 
 from __future__ import annotations
 

@@ -30,12 +30,12 @@ def tuned(folder: Path, target: str = "Simulated", **engine: Any) -> tuple[int, 
 
 
 def test_the_best_limits_are_written(tmp_path: Path) -> None:
-    """More rows serve more; the simulator and the engine agree on the share that keeps the objective."""
+    """More rows serve more; the simulator and the engine agree on the share that meets the objective."""
     status, said, report = tuned(tmp_path)
     (line,) = read_bench(report).measurements
 
     assert status == 0
-    assert "max_num_seqs=8, max_num_batched_tokens=256 keeps the objective" in said
+    assert "max_num_seqs=8, max_num_batched_tokens=256 meets the objective" in said
     written = json.loads((tmp_path / "engine.json").read_text(encoding="utf-8"))
     assert (written["max_num_seqs"], written["max_num_batched_tokens"]) == (8, 256)
     assert all(one["kept"] == one["predicted"] for one in line["verified"])
@@ -51,7 +51,7 @@ def test_an_impossible_objective_fails(tmp_path: Path) -> None:
     status, said, _ = tuned(tmp_path, texts=TextOptions(itl_slo_ms=5))
 
     assert status == 1
-    assert "no configuration is predicted to keep the objective at any rate" in said
+    assert "no configuration is predicted to meet the objective at any rate" in said
     assert "loses the ITL" in said
     assert not (tmp_path / "engine.json").exists()
 
@@ -61,7 +61,7 @@ def test_an_engine_that_is_slower_than_predicted_is_not_believed(tmp_path: Path)
     status, said, _ = tuned(tmp_path, "HalfTarget", seqs="8", budgets="256", texts=TextOptions(ttft_slo_ms=40))
 
     assert status == 1
-    assert "no configuration was shown to keep the objective" in said
+    assert "no configuration was shown to meet the objective" in said
 
 
 @pytest.mark.parametrize(

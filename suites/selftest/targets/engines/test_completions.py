@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from batchproof.targets.engines.openai_streams import Chunk, Streams, chunks_of, samples
+from batchproof.targets.engines.completions import Address, Chunk, Streams, chunks_of, samples
 from batchproof.targets.kit.readiness import until
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def streams() -> Iterator[Streams]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield Streams(f"http://127.0.0.1:{server.server_port}", "witness", 5.0)
+    yield Streams(Address("127.0.0.1", server.server_port), "witness", 5.0)
     server.shutdown()
     server.server_close()
 
@@ -98,10 +98,10 @@ USAGE = 'data: {"choices": [], "usage": {}}'
         ([event([5]), 'data: {"error": {"message": "out of blocks"}}', "data: [DONE]"], [("", (5,)), ("error", ())]),
         ([event([5]), "data: {half of"], [("", (5,)), ("error", ())]),
         ([event([5]), "<html>"], [("", (5,)), ("error", ())]),
-        (['data: {"choices": [{}]}'], [("error", ())]),
+        (['data: {"choices": [7]}'], [("error", ())]),
         (["data: 7"], [("error", ())]),
     ],
-    ids=["whole", "two ends", "no end", "more after it", "an error", "half an event", "no event", "no index", "a number"],
+    ids=["whole", "two ends", "no end", "more after it", "an error", "half an event", "no event", "no choice", "a number"],
 )
 def test_what_a_server_streams_is_what_comes_out(streams: Streams, script: list[str], chunks: list):
     """An end that is not sent is not made up; one that is sent twice comes out twice; garbage is an error."""
@@ -126,12 +126,12 @@ def test_a_refusal_has_the_servers_words(streams: Streams):
     """The status and the message."""
     streams.send("a", prompt=[])
 
-    assert all_of(streams) == [Chunk("a", end="refused", text="400: an empty prompt")]
+    assert all_of(streams) == [Chunk("a", end="refused", text='400: {"error": {"message": "an empty prompt"}}')]
 
 
 def test_a_server_that_is_not_there_is_an_error():
     """The request ends, and says why."""
-    streams = Streams("http://127.0.0.1:9", "witness", 1.0)
+    streams = Streams(Address("127.0.0.1", 9), "witness", 1.0)
     streams.send("a", prompt=[1])
     (chunk,) = all_of(streams)
 
@@ -145,7 +145,7 @@ def test_who_goes_away_hears_nothing_more_and_the_server_notices(streams: Stream
     """The connection is closed in the middle of the stream."""
     Handler.scripts = {ENDLESS: [event([5])]}
     streams.send("a", prompt=[ENDLESS])
-    until(lambda: not streams.chunks.empty(), 10.0, "the first token")
+    until(lambda: not streams.found.empty(), 10.0, "the first token")
     streams.disconnect("a")
 
     assert Handler.gone.wait(10.0)
@@ -168,4 +168,4 @@ def test_metrics_are_summed_over_their_labels():
 
 def test_an_event_without_tokens_is_no_output():
     """The last event may only say how much was used."""
-    assert list(chunks_of("a", '{"choices": []}')) == []
+    assert list(chunks_of("a", {"choices": []}, str)) == []
