@@ -68,6 +68,7 @@ def test_idle_aborts(generating, judge):
     on.send("ended", max_tokens=2)
     on.send("twice", "r0", "r1", max_tokens=on.block)
     on.until_got("twice", 2)
+    on.until(lambda: on.ended("ended"))
     for name in ("ended", "nobody", "twice", "twice"):
         on.abort(name)
     on.step()
