@@ -178,5 +178,5 @@ def test_a_request_that_is_aborted_in_the_model_keeps_its_blocks_until_it_comes_
     assert scheduler.gauges()["used_blocks"] == 1
     assert scheduler.finished(iteration, [7]) == []
     assert scheduler.gauges()["used_blocks"] == 0
-    with pytest.raises(RuntimeError, match="does not run"):
+    with pytest.raises(RuntimeError, match="is not running"):
         scheduler.finished(iteration, [7])

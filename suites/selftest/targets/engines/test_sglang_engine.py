@@ -94,5 +94,5 @@ def test_a_request_that_is_taken_back_ends_as_an_abort(sglang):
 
 def test_what_it_cannot_have_is_said(sglang):
     """SGLang wants a token budget of whole blocks."""
-    with pytest.raises(Unsupported, match="multiple of a KV block"):
+    with pytest.raises(Unsupported, match="multiple of the block size"):
         sglang.engine(EngineConfig(4, 40, 16, 64))
