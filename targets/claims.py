@@ -258,6 +258,11 @@ _TABLE = (
         "iterations with prompts and next tokens",
     ),
     Claim(
+        "stall_free",
+        "While prompts are computed, every running text goes on in each iteration.",
+        "running texts that go on beside prompts",
+    ),
+    Claim(
         "request_priorities",
         "Requests have priorities, and a lower number comes first: in the queue (`admission`), or it also displaces running "
         "requests (`preempting`).",
@@ -279,6 +284,13 @@ _TABLE = (
     ),
     Claim("samples", "A request may ask for several continuations of its prompt.", "several continuations"),
     Claim("streaming", "Tokens are delivered while others are still made.", "streaming"),
+    Claim(
+        "streams_within",
+        "A token comes out this many iterations after it is made at the latest: 1 is the end of the one that makes it.",
+        "a bound on when a token comes out",
+        OR_NOTHING,
+        least=1,
+    ),
     Claim("stop_tokens", "A request may name tokens that end its text.", "stop tokens"),
     Claim("gauges", "An engine tells how many requests run and wait, and how full its KV cache is.", "gauges"),
     Claim("kv_blocks", "The number of KV blocks can be set.", "a size of the KV cache"),

@@ -1,6 +1,6 @@
 """Shows what the continuous batching of OpenVINO GenAI does in some situations (docs/stacks/openvino.md).
 
-    python openvino_engine.py [fork | swap | hoard | limit | cancel | never-fits | duplicate | prompts]
+    python openvino_engine.py [fork | unwritten | swap | hoard | limit | cancel | never-fits | duplicate | prompts]
 
 Needs `pip install openvino-genai`; nothing is downloaded. The model is made here: one layer of attention that weighs all
 entries of the KV cache alike, so that the next token is a checksum of the whole context.
@@ -102,6 +102,23 @@ class Engine:
     def tell(self) -> None:
         for name, handle in self.handles.items():
             print(f"  {name}: {len(self.tokens[name])} tokens, {handle.get_status().name}")
+
+
+def unwritten() -> None:
+    """With prefix caching, a prompt is cancelled after its first chunk; then one comes that begins alike."""
+    shared = [3 * place % WORDS for place in range(160)]
+    for chunk in (48, 64):
+        texts = []
+        for cancelled in (False, True):
+            engine = Engine(num_kv_blocks=64, enable_prefix_caching=True, max_num_batched_tokens=chunk)
+            if cancelled:
+                engine.send("a", [*shared, *range(32)], 8)
+                engine.step(1)
+                engine.handles.pop("a").cancel()
+            engine.send("b", [*shared, *range(100, 132)], 8)
+            engine.step()
+            texts.append(engine.tokens["b"])
+        print(f"  chunks of {chunk} tokens: b: {texts[1]}, alone {texts[0]}")
 
 
 def fork() -> None:
@@ -225,8 +242,8 @@ def prompts() -> None:
     engine.tell()
 
 
-CASES = {"fork": fork, "swap": swap, "hoard": hoard, "limit": limit, "cancel": cancel, "never-fits": never_fits,
-         "duplicate": duplicate, "prompts": prompts}  # fmt: skip
+CASES = {"fork": fork, "unwritten": unwritten, "swap": swap, "hoard": hoard, "limit": limit, "cancel": cancel,
+         "never-fits": never_fits, "duplicate": duplicate, "prompts": prompts}  # fmt: skip
 for word in sys.argv[1:] or CASES:
     print(f"{word}: {CASES[word].__doc__}")
     CASES[word]()

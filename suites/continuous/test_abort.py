@@ -131,9 +131,10 @@ def test_shared_blocks(generating, judge):
 def test_makes_room(generating, judge):
     """When a request that filled the KV cache is aborted, the one that it preempted continues"""
     on = generating(blocks=8)
-    on.send("goes", "waits", length=2 * on.block, max_tokens=4 * on.block)
-    on.until_got("goes", 3 * on.block)
-    on.abort("goes")
+    both = ("goes", "waits")
+    on.send(*both, length=2 * on.block, max_tokens=4 * on.block)
+    on.until(lambda: abs(on.got("goes") - on.got("waits")) > on.block // 2 or on.ended(*both))
+    on.abort(max(both, key=on.got))
     on.step(2)
     on.send("next")
 
@@ -149,5 +150,33 @@ def test_only_one(generating, judge):
     on.send("waits", length=3 * on.block, max_tokens=6)
     on.step()
     on.abort("goes")
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-ABORT-012")
+def test_had_lost_its_blocks(generating, judge):
+    """A request that is taken back after it lost its KV blocks harms nobody who has them now"""
+    on = generating(seqs=5, blocks=8)
+    both = ("one", "other")
+    on.send(*both, length=2 * on.block, max_tokens=4 * on.block)
+    on.until(lambda: abs(on.got("one") - on.got("other")) > 3 or on.ended(*both))
+    on.abort(min(both, key=on.got))
+    on.send("r0", "r1", "r2", length=on.block // 2, max_tokens=on.block)
+    on.finish()
+    on.send("r3", "r4", length=on.block, max_tokens=3 * on.block)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-ABORT-013")
+def test_ids_alike(generating, judge):
+    """Taking a request back leaves alone all others, however much their IDs look like its own"""
+    on = generating()
+    alike = ("r10", "r1-0", "0r1", "R1", "r1 ", "r")
+    on.send("r1", *alike[:3], max_tokens=on.block)
+    on.until_got("r1", 2)
+    on.send(*alike[3:], max_tokens=on.block)
+    on.abort("r1")
 
     judge(on.generations())

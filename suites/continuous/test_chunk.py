@@ -59,3 +59,15 @@ def test_budget_is_used(generating, judge):
     on.send("r5", length=2 * on.block + 3, max_tokens=4)
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-CHUNK-006")
+def test_many_chunks(generating, judge):
+    """A long prompt beside running texts is computed on in each iteration that has room for it"""
+    on = generating(budget=2, length=26)
+    on.send("runs0", "runs1", max_tokens=4 * on.block)
+    on.until_got("runs0", 2)
+    on.until_got("runs1", 2)
+    on.send("long", length=24 * on.block, max_tokens=4)
+
+    judge(on.generations())

@@ -73,3 +73,25 @@ def test_stop_at_the_edges(generating, judge):
     on.send("last", max_tokens=6, stop_after=6)
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-END-008")
+def test_stop_tokens_of_others(generating, judge):
+    """A text ends with a stop token that its own request names and that it made itself, and with no other"""
+    for seqs in (1, 2):
+        judge(with_stop_tokens(generating(seqs=seqs)))
+
+
+def with_stop_tokens(on):
+    """Send requests whose stop tokens are in a prompt, or in the text of another one behind or beside it."""
+    on.send("probe0", "probe1", "probe2", max_tokens=2)
+    on.finish()
+    prompts = [on.prompt_of(f"probe{place}") for place in range(3)]
+    texts = [on.text_after(prompt, on.block) for prompt in prompts]
+    on.send("inside", prompt=prompts[0], stop=prompts[0][-4:], max_tokens=6)
+    on.send("before", stop=texts[1], max_tokens=4)
+    on.finish()
+    on.send("after", prompt=prompts[1], max_tokens=on.block)
+    on.send("beside", stop=texts[1], max_tokens=on.block)
+    on.send("last", prompt=prompts[2], stop=texts[0], max_tokens=on.block)
+    return on.generations()

@@ -35,3 +35,16 @@ def test_after_an_abort(generating, judge):
     on.send("second", max_tokens=4, as_id="first")
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-ID-004")
+def test_ended_and_taken_back(generating, judge):
+    """Taking back what has ended does not touch the next request with its ID"""
+    on = generating()
+    on.send("first", max_tokens=3, as_id="again")
+    on.finish()
+    on.abort("first")
+    on.send("second", max_tokens=on.block, as_id="again")
+    on.finish()
+
+    judge(on.generations())

@@ -120,3 +120,60 @@ def test_whole_beginning(generating, judge):
     on.send("mixed", prompt=(*first[:block], *second[block:], *second[:block]))
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-KV-011")
+def test_each_token_counts(generating, judge):
+    """A block of the prefix cache serves those whose tokens up to its end are all the same, and nobody else"""
+    on = generating(seqs=8, prefix_cache=True)
+    block = on.block
+    on.send("base", length=3 * block + 4)
+    on.until(on.ended)
+    base = on.prompt_of("base")
+    for place in (*range(block, 2 * block), 3 * block - 1):
+        on.send(f"other{place}", prompt=(*base[:place], base[place] ^ 1, *base[place + 1 :]), max_tokens=2)
+    for place in range(block, 2 * block - 1, 3):
+        on.send(f"turned{place}", prompt=(*base[:place], *base[place : place + 2][::-1], *base[place + 2 :]), max_tokens=2)
+    on.send("reversed", prompt=(*base[:block], *base[block : 2 * block][::-1], *base[2 * block :]), max_tokens=2)
+    on.send("exchanged", prompt=(*base[:block], *base[2 * block : 3 * block], *base[block:]), max_tokens=2)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-KV-012")
+def test_computed_only(generating, judge):
+    """What was never computed of a prompt that is taken back does not come from the prefix cache"""
+    on = generating(budget=1.5, prefix_cache=True)
+    for family, iterations in enumerate((1, 2)):
+        on.send(f"goes{family}", length=6 * on.block, shared=5 * on.block, family=family)
+        on.step(iterations)
+        on.abort(f"goes{family}")
+        on.send(f"alike{family}", f"again{family}", length=6 * on.block, shared=5 * on.block, family=family)
+        on.finish()
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-KV-013")
+def test_hits_return(generating, judge):
+    """Blocks that several requests shared are free for others when all of them have ended"""
+    on = generating(blocks=12, length=12, prefix_cache=True)
+    for family in range(14):
+        for names in (("first",), ("hit", "both")):
+            on.send(*(f"{name}{family}" for name in names), length=4 * on.block, shared=3 * on.block, family=family,
+                    max_tokens=2)  # fmt: skip
+            on.finish()
+    on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-KV-014")
+def test_fills_it_whole(generating, judge):
+    """A prompt that needs every block of the KV cache is served or refused, and does not wait for ever"""
+    on = generating(blocks=8, length=9)
+    for place, length in enumerate((7 * on.block + 1, 8 * on.block - 3, 8 * on.block)):
+        on.send(f"whole{place}", length=length, max_tokens=8 * on.block - length + 1)
+        on.send(f"r{place}", max_tokens=3)
+
+    judge(on.generations())

@@ -55,3 +55,9 @@ def test_joins(engine_combinations):
 def test_in_order(engine_combinations):
     """Requests are admitted in order, whatever features are combined"""
     engine_combinations.judge()
+
+
+@pytest.mark.rule("CB-LAW-010")
+def test_every_drive(engine_drives):
+    """Long mixed traffic and the drives of all other rules keep every law"""
+    engine_drives.judge()

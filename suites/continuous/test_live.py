@@ -62,7 +62,8 @@ def test_deep_backlog(generating, judge):
 def test_end_together(generating, judge):
     """Requests that end in the same iteration all end, and those behind them are served"""
     on = generating(seqs=8)
-    on.send(*(f"burst{place}" for place in range(8)), max_tokens=5)
+    for place, count in enumerate((5, 5, 5, 5, 8, 7, 6, 5)):  # some end together, also if they begin one after the other
+        on.send(f"burst{place}", max_tokens=count)
     on.send(*(f"behind{place}" for place in range(8)), max_tokens=5)
 
     judge(on.generations())
@@ -97,6 +98,17 @@ def test_degenerate(generating, judge):
     on.send("odd one alone", prompt=(), max_tokens=6)
     on.finish()
     on.send("r3", max_tokens=6)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-LIVE-008")
+def test_thousands_of_blocks(generating, judge, seed):
+    """When thousands of KV blocks have been given out and returned, each request still gets its own text"""
+    rng = random.Random(seed())
+    on = generating(seqs=8, blocks=20)
+    for place in range(900):
+        on.send(f"r{place}", length=rng.randint(on.block // 2, 3 * on.block), max_tokens=rng.randint(1, 5))
 
     judge(on.generations())
 

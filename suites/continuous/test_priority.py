@@ -52,3 +52,18 @@ def test_lowest_is_served(generating, judge):
         on.until(lambda place=place: on.ended(f"s{place}"))
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-PRIO-005")
+def test_taking_blocks(generating, judge):
+    """Requests of several priorities that take each other's KV blocks keep to the limits and get their own texts"""
+    on = generating(seqs=3, budget=0.5, blocks=12, length=10, policy="priority")
+    for phase in range(0, on.block, max(1, on.block // 16)):  # so that blocks are lost at each point of the long prompt
+        on.send(f"grows{phase}", length=on.block // 2 + phase, max_tokens=3 * on.block, priority=1)
+        on.send(f"loses{phase}", length=2 * on.block, max_tokens=2 * on.block, priority=9)
+        on.until_running(f"loses{phase}")
+        on.send(f"long{phase}", length=8 * on.block - 3, max_tokens=2, priority=0)
+        on.send(*(f"r{place}.{phase}" for place in range(3)), length=on.block // 2, max_tokens=on.block, priority=0)
+        on.finish()
+
+    judge(on.generations())

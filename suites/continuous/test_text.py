@@ -158,3 +158,38 @@ def test_never_computed(generating, judge):
         on.until(on.ended)
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-TEXT-013")
+def test_many_at_once(generating, judge):
+    """More than a hundred requests that run together each get their own text"""
+    on = generating(seqs=130, budget=24, blocks=1300, length=10)
+    for place in range(130):  # the first ones are still there when the last one comes, also if they come one by one
+        on.send(f"r{place}", length=on.block // 2 + place % 5, max_tokens=135 - place)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-TEXT-014")
+def test_keeps_what_was_asked(generating, judge):
+    """A request that loses its KV blocks keeps its stop tokens, its limit and the number of its continuation"""
+    on = generating(seqs=6, blocks=8)
+    on.send("first", max_tokens=5 * on.block // 2)
+    on.send("several", max_tokens=5 * on.block // 2, samples=2 if on.claims.get("samples") else 1)
+    for place in range(3):
+        stop_after = on.block + 5 * place if on.claims.get("stop_tokens") else 0
+        on.send(f"r{place}", max_tokens=5 * on.block // 2, stop_after=stop_after)
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-TEXT-015")
+def test_long(generating, judge):
+    """A text of more than a hundred KV blocks is right, and so are those beside it"""
+    on = generating(budget=16, blocks=340, length=140)
+    exact = on.claims.get("text", "witness") == "witness"  # the other language is exact for some 4000 tokens
+    for count in (63, 127, 131) if exact else (31, 63):  # it grows across the 64th, the 128th or the 132nd block
+        on.send(f"r{count}", length=count * on.block + on.block // 2, max_tokens=on.block)
+    on.send("short", max_tokens=on.block)
+
+    judge(on.generations())

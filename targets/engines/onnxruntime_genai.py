@@ -6,6 +6,7 @@ from batchproof.targets.engines.process import HostedTarget
 
 CLAIMS = {
     "iterations": "stepped", "joins_within": 1, "admission": "arrival", "chunked_prefill": True, "mixed_iterations": True,
+    "stall_free": True, "streams_within": 1,
     "prefix_cache": True, "streaming": True, "kv_blocks": True, "block_size": 16, "cancel": True,
 }  # fmt: skip
 HINT = (

@@ -23,12 +23,14 @@ CLAIMS = {
     "admission": "arrival",
     "chunked_prefill": True,
     "mixed_iterations": True,
+    "stall_free": True,
     "request_priorities": "admission",
     "preemption": "recompute",
     "prefix_cache": True,
     "long_prefill_limit": True,
     "samples": True,
     "streaming": True,
+    "streams_within": 1,
     "stop_tokens": True,
     "gauges": True,
     "kv_blocks": True,
@@ -151,11 +153,17 @@ class ReferenceEngine:
 
     def abort(self, name: str) -> None:
         """Abort a request."""
-        self._outputs += map(_output, self._scheduler.abort(name))
+        self._outputs += map(_output, self._aborted(name))
 
     def disconnect(self, name: str) -> None:
         """Abort a request whose client has disconnected: its end is reported to nobody."""
-        self._scheduler.abort(name)
+        self._aborted(name)
+
+    def _aborted(self, name: str) -> list[Said]:
+        try:
+            return self._scheduler.abort(name)
+        except Exception as error:
+            raise EngineGone(f"the engine raised at an abort: {type(error).__name__}: {error}") from error
 
     def gauges(self) -> dict[str, float]:
         """Return what the scheduler counts."""

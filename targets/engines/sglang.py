@@ -14,7 +14,7 @@ from batchproof.targets.protocol import Misuse
 
 CLAIMS = {
     "iterations": "stepped", "joins_within": 1, "admission": "arrival", "chunked_prefill": True,
-    "request_priorities": "admission", "prefix_cache": True, "streaming": True,
+    "request_priorities": "admission", "prefix_cache": True, "streaming": True, "streams_within": 1,
     "stop_tokens": True, "gauges": True, "kv_blocks": True, "block_size": 16, "cancel": True,
 }  # fmt: skip
 ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}

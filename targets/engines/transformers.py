@@ -12,6 +12,7 @@ SCHEDULERS = ("fifo", "prefill_first")
 
 CLAIMS = {
     "iterations": "stepped", "joins_within": 1, "admission": "arrival", "chunked_prefill": True, "mixed_iterations": True,
+    "stall_free": True, "streams_within": 1,
     "preemption": "recompute", "prefix_cache": True, "samples": True, "streaming": True, "stop_tokens": True,
     "gauges": True, "max_model_len": False, "kv_blocks": True, "block_size": 4, "cancel": True,
 }  # fmt: skip
@@ -32,4 +33,6 @@ class TransformersTarget(HostedTarget):
         if scheduler not in SCHEDULERS:
             raise Misuse(f"?scheduler={scheduler}: choose from {' and '.join(SCHEDULERS)}")
         self.environment = {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "BATCHPROOF_SCHEDULER": scheduler}
+        if scheduler == "prefill_first":
+            self.claims = {**CLAIMS, "stall_free": False}
         super().__init__(python)

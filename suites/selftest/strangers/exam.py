@@ -2,9 +2,9 @@
 
     python -m batchproof.suites.selftest.strangers.exam [NAME ...]
 
-judges them (all of them if none is named) by every rule about batching that their style claims, in about ten minutes on two
-processors. It prints a table, and ends with 1 if a right batcher fails, or if a faulty one survives or is killed by a rule
-that neither names its fault nor follows from one that does.
+judges them (all batchers if none is named, and all engines for the name `engines`) by every rule about batching that their
+style claims, in about ten minutes on two processors. It prints a table, and ends with 1 if a right one fails, or if a faulty
+one survives or is killed by a rule that neither names its fault nor follows from one that does.
 """
 
 import sys
@@ -16,10 +16,13 @@ from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.run import results_of
 from batchproof.reports.causes import causes
 from batchproof.suites.selftest.strangers import adapter
+from batchproof.suites.selftest.strangers.engines.adapter import EngineTarget
+from batchproof.suites.selftest.strangers.engines.table import ENGINES
 from batchproof.suites.selftest.strangers.table import STRANGERS
 from batchproof.targets.claims import unmet
 
 BAD = ("FAIL", "ERROR", "INCONCLUSIVE")
+EXAMINED = {**STRANGERS, **ENGINES}
 SITTINGS = 3  # on a busy host: what is INCONCLUSIVE is judged again, without the rest, and what has failed is not
 
 
@@ -40,19 +43,20 @@ class Verdict:
     @property
     def wrongly(self) -> tuple[str, ...]:
         """Those of them that do not name its fault, nor anything else that it breaks."""
-        stranger = STRANGERS[self.name]
+        stranger = EXAMINED[self.name]
         return tuple(rule for rule in self.killed_by if rule not in (*stranger.kills, *stranger.also))
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The rules that should have failed, and did not."""
-        return tuple(rule for rule in STRANGERS[self.name].kills if not self.said.get(rule, "").startswith("FAIL"))
+        return tuple(rule for rule in EXAMINED[self.name].kills if not self.said.get(rule, "").startswith("FAIL"))
 
 
 def judge(name: str, only: Sequence[str] = ()) -> Verdict:
-    """Judge a stranger by these rules, or by all about batching that its style claims."""
-    info = adapter.__getattr__(name).info
-    claimed = [rule.id for rule in rules().values() if rule.id.startswith("DB-")
+    """Judge a stranger by these rules, or by all about its kind of batching that it claims."""
+    info = (EngineTarget(name) if name in ENGINES else adapter.__getattr__(name)).info
+    family = "CB-" if name in ENGINES else "DB-"
+    claimed = [rule.id for rule in rules().values() if rule.id.startswith(family)
                and (rule.profile == "CORE" or unmet(info.claims, rule.needs) is None)]
     mine = [rule for rule in rules() if rule in (only or claimed)]
     found = {rule: {"verdict": "INCONCLUSIVE"} for rule in mine}
@@ -82,11 +86,11 @@ def main(names: Sequence[str]) -> int:
     """Judge, print, and return the exit status."""
     with pool() as workers:
         verdicts = []
-        for one in workers.map(judge, names or STRANGERS):
+        for one in workers.map(judge, ENGINES if list(names) == ["engines"] else names or STRANGERS):
             verdicts.append(one)
             print(f"{one.name} ...", *(f"\n    {rule} {said}" for rule, said in one.said.items()), file=sys.stderr)
     print("\n".join(table(verdicts)))
-    survived = sum(bool(STRANGERS[one.name].cites and set(one.wrongly) >= set(one.killed_by)) for one in verdicts)
+    survived = sum(bool(EXAMINED[one.name].breaks and set(one.wrongly) >= set(one.killed_by)) for one in verdicts)
     wrongly = sum(map(bool, (one.wrongly for one in verdicts)))
     print(f"\n{len(verdicts)} strangers: {survived} survive, {wrongly} are killed by a wrong rule")
     return int(any(one.wrongly or one.missing for one in verdicts) or survived > 0)
