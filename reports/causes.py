@@ -13,7 +13,8 @@ def causes(results: Iterable[Line]) -> dict[str, str]:
 
     `after` of a result names the rules that explain it, and `given` those that explain it if it could not be judged. A rule
     that failed explains others; so does one that could not be judged, if it is explained itself. `given` does not explain a
-    failure, and so it is not a link on the way to one. Of those that apply, one of the same area is taken, or the first.
+    failure, and so it is not a link on the way to one. Nor does a rule that is no MUST explain one that is. Of those that
+    apply, one of the same area is taken, or the first.
     """
     found = {result["rule"]: result for result in results}
     roots = {
@@ -47,12 +48,17 @@ def _root(found: Mapping[str, Line], rule: str, path: frozenset[str], *, unmet: 
     unmet = unmet and _unmet(found[rule])
     explaining = (*found[rule].get("after", ()), *(found[rule].get("given", ()) if unmet else ()))
     for other in sorted(explaining, key=lambda one: _area(one) != _area(rule)):
-        if other in path or other not in found:
+        if other in path or other not in found or _weaker(found[other], found[rule]):
             continue
         deeper = _root(found, other, path, unmet=unmet) if _failed(found[other]) or _unmet(found[other]) else ""
         if deeper or _failed(found[other]):
             return deeper or str(other)
     return ""
+
+
+def _weaker(other: Line, result: Line) -> bool:
+    """Return whether a rule is owed, and the other one is not: what may be broken does not explain what must not."""
+    return result["level"] == "MUST" != other["level"]
 
 
 def _area(rule: str) -> str:

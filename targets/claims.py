@@ -140,6 +140,13 @@ _TABLE = (
         ("waiting", "inside"),
     ),
     Claim(
+        "failed_batch",
+        "If the model raises, all requests of the batch fail (`fails`), or each is executed once more, alone, and only "
+        "those fail for which the model raises again (`retried`).",
+        "a failed batch that is not tried again",
+        ("fails", "retried"),
+    ),
+    Claim(
         "side_by_side",
         "Idle deployments do not disturb the one that is judged.",
         "deployments side by side",

@@ -15,6 +15,7 @@ RETURN = "hand the request to a thread or an event loop of the adapter's own, an
 PAYLOAD = "send request.tensor() unchanged: int64, all columns"
 NO_RESPONSE = "not a Response"
 BUILD = "build the Response from what Witness.execute returned: echo, info"
+SAME = [INFO.index(name) for name in ("version", "clock_id", "serial")]  # in all rows, even if they are split
 WORKED = 0.8  # of the time that the model was asked to work: less means that the payload was lost
 
 
@@ -90,8 +91,8 @@ def _info(serial: int, rows: int, info: Any) -> str:
         return found
     if info[0, 0] != VERSION:
         return f"Response.info does not come from this witness: its version is {info[0, 0]}, not {VERSION}"
-    if not (info == info[0]).all():
-        return "Response.info: the rows of one request disagree about their batch"
+    if not (info[:, SAME] == info[0, SAME]).all():
+        return "Response.info: its rows belong to different requests"
     stated = int(info[0, INFO.index("serial")])
     return "" if stated == serial else f"Response.info belongs to another request: serial {stated}, not {serial}"
 

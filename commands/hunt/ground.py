@@ -13,6 +13,7 @@ from batchproof.fixtures.judging.patience import PATIENCE, Waits
 from batchproof.host.run_queue import Waiting
 from batchproof.host.sentinel import Sentinel
 from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.targets.claims import value_of
 from batchproof.targets.deadlines import within
 from batchproof.targets.lifecycle import close, finish
 from batchproof.targets.protocol import TargetGone
@@ -59,6 +60,7 @@ class Ground:
         """Drive one script; TargetGone if the target has died meanwhile."""
         wait_ns, asked = self._waits.allow(config, script)
         drive = Drive(deployment, wait_ns, seed, count=count, asked=asked)
+        drive.splits = value_of(self.claims, "rows") == "split"
         waiting = None if self.simulated else Waiting(deployment.process_group, own=True)
         try:
             drive.run(script)

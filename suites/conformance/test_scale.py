@@ -14,6 +14,7 @@ from batchproof.fixtures.driving.script import (
     burst,
     gated,
     in_line,
+    plugged,
 )
 from batchproof.fixtures.judging.checkers.scale import too_slow
 from batchproof.reference_batcher import BatcherConfig
@@ -116,10 +117,11 @@ def test_lone_thousand(drive, judge):
 @pytest.mark.rule("DB-SCALE-009")
 def test_two_thousand_at_once(drive, judge):
     """Two thousand requests that wait at once are all answered, each with its own result"""
-    names = [f"r{i}" for i in range(2000)]
-    answered = (Answered(tuple(names[first : first + 100])) for first in range(0, 2000, 100))  # slow is not wrong
+    waves = [[f"r{i}" for i in range(first, first + 100)] for first in range(0, 2000, 100)]
+    in_turn = (step for i, wave in enumerate(waves, 1) for step in (*map(Send, wave), Queued(100 * i)))  # an order is seen
+    answered = (Answered(tuple(wave)) for wave in waves)  # slow is not wrong
 
-    judge(drive(WIDE, (*gated(*map(Send, names), in_order=False), *answered)))
+    judge(drive(WIDE, (*plugged(*in_turn), *answered)))
 
 
 @pytest.mark.rule("DB-SCALE-010")

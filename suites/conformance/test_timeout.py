@@ -56,7 +56,8 @@ def test_expired_never_runs(drive, judge):
 def test_neighbours_unharmed(drive, judge):
     """An expired request does not harm its neighbours in the queue"""
     plug, r0 = (Send("plug", hold="gate"), Entered("plug")), (Send("r0"), Queued(1))
-    while_it_waits = Send("later", after_ns=1600 * MS), Send("last", after_ns=700 * MS)
+    fill = (Send(f"more{i}") for i in range(3))  # with `later`, a batch: the place of r0 is not left empty
+    while_it_waits = Send("later", after_ns=1600 * MS), *fill, Send("last", after_ns=700 * MS)
 
     judge(drive(LONG, (*plug, *r0, *while_it_waits, Release("gate"))))
 

@@ -56,6 +56,16 @@ def test_a_failure_follows_from_a_more_basic_one(results: list[dict[str, Any]], 
     assert causes(results) == explained
 
 
+def test_what_is_not_owed_explains_nothing_that_is() -> None:
+    """A SHOULD that fails does not take the blame for a MUST, which stands alone or follows from another MUST."""
+    should = result(SIZE, "FAIL", level="SHOULD")
+    law = result(MISFIT, "FAIL", after=[SIZE, ORDER])
+
+    assert causes([should, law]) == {}
+    assert causes([should, result(ORDER, "FAIL"), law]) == {MISFIT: ORDER}
+    assert causes([should, result(ORDER, "FAIL", level="SHOULD", after=[SIZE])]) == {ORDER: SIZE}
+
+
 def test_a_cause_of_the_same_area_is_taken_first() -> None:
     """Of two rules that failed, the one about the same thing explains a failure, wherever the catalogue names it."""
     closed, hour, size = "DB-LIVE-004", "DB-LIVE-007", FULL
