@@ -9,6 +9,7 @@ from batchproof.reference_batcher import BatcherConfig
 
 DELAY = 200 * MS
 WINDOW = 150 * MS
+PAUSE = 1600 * MS  # a poll whose interval doubles from a millisecond has come to a second
 PATIENT = BatcherConfig(max_batch_size=8, max_queue_delay_ns=2 * DELAY)
 DELAYED = BatcherConfig(max_batch_size=8, max_queue_delay_ns=DELAY)
 FILLING = BatcherConfig(max_batch_size=4, max_queue_delay_ns=DELAY)
@@ -109,13 +110,22 @@ def test_ceiling_after_failure(drive, judge):
 @pytest.mark.rule("DB-DELAY-014")
 def test_delay_after_full_and_slow(drive, judge):
     """After full and slow batches, too, a lone request waits for the queue delay and no longer"""
+    waves = [[Send(f"many{wave}-{i}") for i in range(32)] for wave in range(17)]
+    many = (step for wave in waves for step in (*wave, Answered(tuple(send.name for send in wave))))
     filling = tuple(Send(f"f{i}", after_ns=DELAY // 2 if i == 1 else 0) for i in range(4))
     slow = (Send("slow", work_ns=3 * DELAY), Answered(("slow",)))
 
-    judge(drive(FILLING, (*filling, Answered(("f0", "f1", "f2", "f3")), Send("r0"), Answered(("r0",)), *slow, Send("r1"))))
+    first = (*many, *filling, Answered(("f0", "f1", "f2", "f3")), Send("r0"), Answered(("r0",)))
+    judge(drive(FILLING, (*first, *slow, Send("r1"))))
 
 
 @pytest.mark.rule("DB-DELAY-015")
 def test_misfit_needs_no_newcomer(drive, judge):
     """A request that did not fit into a batch leaves when its own queue delay is over, although no other one comes"""
     judge(drive(FILLING, (Send("r0", rows=3), Send("r1", rows=2, after_ns=20 * MS))))
+
+
+@pytest.mark.rule("DB-DELAY-016")
+def test_ceiling_after_pause(drive, judge):
+    """After a pause, too, a lone request is not held longer than the queue delay"""
+    judge(drive(DELAYED, (Send("first"), Answered(("first",)), Send("r0", after_ns=PAUSE))))

@@ -34,10 +34,10 @@ DELAYED_OR_LESS = BatcherConfig(
 )
 
 
-def expiring() -> Script:
-    """`r0` waits behind a plug until it is refused; then `later` is queued and served."""
-    plug = Send("plug", hold="gate"), Entered("plug")
-    return (*plug, Send("r0"), Queued(1), Answered(("r0",)), Send("later", after_ns=1 * MS), Queued(1), Release("gate"))
+def expiring(*names: str) -> Script:
+    """`r0`, or each of these, waits behind a plug until it is refused; then `later` is queued and served."""
+    names = names or ("r0",)
+    return plugged(*in_line(*map(Send, names)), Answered(names), Send("later", after_ns=1 * MS), Queued(1))
 
 
 @pytest.mark.rule("DB-TIMEOUT-001")
@@ -49,7 +49,7 @@ def test_expired_is_refused(drive, judge):
 @pytest.mark.rule("DB-TIMEOUT-002")
 def test_expired_never_runs(drive, judge):
     """A request that waited longer than the queue timeout is never executed"""
-    judge(drive(SHORT, expiring()))
+    judge(drive(SHORT, expiring("r0", "r1", "r2")))
 
 
 @pytest.mark.rule("DB-TIMEOUT-003")
@@ -57,7 +57,7 @@ def test_neighbours_unharmed(drive, judge):
     """An expired request does not harm its neighbours in the queue"""
     plug, r0 = (Send("plug", hold="gate"), Entered("plug")), (Send("r0"), Queued(1))
     fill = (Send(f"more{i}") for i in range(3))  # with `later`, a batch: the place of r0 is not left empty
-    while_it_waits = Send("later", after_ns=1600 * MS), *fill, Send("last", after_ns=700 * MS)
+    while_it_waits = Send("later", after_ns=1600 * MS), *fill, Queued(5), Send("last", after_ns=700 * MS)
 
     judge(drive(LONG, (*plug, *r0, *while_it_waits, Release("gate"))))
 
