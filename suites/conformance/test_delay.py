@@ -115,8 +115,8 @@ def test_delay_after_full_and_slow(drive, judge):
     filling = tuple(Send(f"f{i}", after_ns=DELAY // 2 if i == 1 else 0) for i in range(4))
     slow = (Send("slow", work_ns=3 * DELAY), Answered(("slow",)))
 
-    first = (*many, *filling, Answered(("f0", "f1", "f2", "f3")), Send("r0"), Answered(("r0",)))
-    judge(drive(FILLING, (*first, *slow, Send("r1"))))
+    first = (*filling, Answered(("f0", "f1", "f2", "f3")), Send("r0"), Answered(("r0",)))
+    judge(drive(FILLING, (*first, *many, *slow, Send("r1"))))
 
 
 @pytest.mark.rule("DB-DELAY-015")
