@@ -17,6 +17,7 @@ from batchproof.commands.mutants import pool
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.suites.selftest.strangers.exam import Verdict, judge, table
 from batchproof.suites.selftest.strangers.histories import FORTY, RIGHT_TOO
+from batchproof.suites.selftest.strangers.states import STATES
 from batchproof.suites.selftest.strangers.stranger import Stranger
 from batchproof.suites.selftest.strangers.table import FAULTY, RIGHT, STRANGERS
 
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 NIGHTLY = bool(os.environ.get("BATCHPROOF_NIGHTLY"))
-ALWAYS = (  # of the second series: quick ones, of every style
+ALWAYS = (  # of the second series: quick ones, of every style; of the third: those that one rule names
     "hidden-by-cancelled", "sooner-unnoticed", "one-slot-short", "cancelled-fill", "carry-to-the-back", "rest-dropped",
-    "only-first-told", "stale-timer", "barging",
+    "only-first-told", "stale-timer", "barging", "window-closes-for-good", "deaf-after-failure", "dozes-off", "second-stays",
 )  # fmt: skip
-KILLED = [one for one in (*FAULTY, *FORTY) if one.kills and (NIGHTLY or one in FAULTY or one.name in ALWAYS)]
+KILLED = [one for one in (*FAULTY, *FORTY, *STATES) if one.kills and (NIGHTLY or one in FAULTY or one.name in ALWAYS)]
 ALL_RIGHT = (*RIGHT, *RIGHT_TOO)
 
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from batchproof.suites.selftest.strangers import collector, condition, loop, pool, scale, server
 from batchproof.suites.selftest.strangers.histories import FORTY, RIGHT_TOO
+from batchproof.suites.selftest.strangers.states import STATES
 from batchproof.suites.selftest.strangers.stranger import Stranger, faulty
 
 ALSO = {  # what else these break: looked at one by one
@@ -149,4 +150,4 @@ FAULTY = (
     _faulty("futures-kept", server.FuturesKept, "apache/rocketmq-a2a/issues/40",
             "the memory of a batcher does not grow with the requests that it has answered or refused"),
 )
-STRANGERS = {stranger.name: stranger for stranger in (*RIGHT, *FAULTY, *RIGHT_TOO, *FORTY)}
+STRANGERS = {stranger.name: stranger for stranger in (*RIGHT, *FAULTY, *RIGHT_TOO, *FORTY, *STATES)}
