@@ -58,7 +58,7 @@ def _root(found: Mapping[str, Line], rule: str, path: frozenset[str], *, unmet: 
 
 def _weaker(other: Line, result: Line) -> bool:
     """Return whether a rule is owed, and the other one is not: what may be broken does not explain what must not."""
-    return result["level"] == "MUST" != other["level"]
+    return bool(result["level"] == "MUST" != other["level"])
 
 
 def _area(rule: str) -> str:
