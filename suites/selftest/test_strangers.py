@@ -77,8 +77,8 @@ def test_every_fault_cites_a_thread_of_its_own() -> None:
 
 def test_names_and_rules_exist() -> None:
     """No two strangers have one name, and the rules that are expected to fail are in the catalogue."""
-    assert len(STRANGERS) == len(ALL_RIGHT) + len(FAULTY) + len(FORTY)
-    assert {rule for one in (*FAULTY, *FORTY) for rule in (*one.kills, *one.also)} <= set(rules())
+    assert len(STRANGERS) == len(ALL_RIGHT) + len(FAULTY) + len(FORTY) + len(STATES)
+    assert {rule for one in (*FAULTY, *FORTY, *STATES) for rule in (*one.kills, *one.also)} <= set(rules())
 
 
 @pytest.mark.parametrize(
