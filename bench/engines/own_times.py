@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
 
 from batchproof.stats.arrays import Ints
 
@@ -47,6 +46,8 @@ def own_times(lines: Sequence[Mapping[str, Any]]) -> OwnTimes | None:
     busy = [bool(_serials(one) & _serials(after)) for one, after in pairwise(lines)]
     if sum(busy) < FEWEST:
         return None
+    from scipy.optimize import nnls  # a command that compares nothing does not wait for it
+
     enter = np.array([line["enter_ns"] for line in lines], np.int64)
     rows, tokens = (np.array(each, np.float64) for each in zip(*map(_size, lines), strict=True))
     all_ = np.column_stack([np.ones(len(lines)), rows, tokens])
