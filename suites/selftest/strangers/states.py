@@ -55,24 +55,23 @@ class DozesOff(ConditionBatcher):
 
 
 class SecondStays(ConditionBatcher):
-    """Removes those who have waited for too long from the list that it walks through: the second of two is passed over."""
+    """Removes those who have waited for too long from the list that it walks through: one behind another is passed over."""
 
-    def __init__(self, models: Sequence[Model], max_rows: int, delay_s: float = 0, timeout_s: float = 0,
-                 max_waiting: int = 0) -> None:
-        self.passed: set[int] = set()
+    def __init__(
+        self, models: Sequence[Model], max_rows: int, delay_s: float = 0, timeout_s: float = 0, max_waiting: int = 0
+    ) -> None:
+        self.passed: dict[int, Job] = {}
         super().__init__(models, max_rows, delay_s, timeout_s, max_waiting)
 
     def expire(self) -> None:
-        removed = False
-        for job in list(self.waiting) if self.timeout_s else ():
-            if time.monotonic() - job.since <= self.timeout_s or id(job) in self.passed:
-                continue
-            if removed:
-                self.passed.add(id(job))
-            else:
-                self.waiting.remove(job)
+        place = 0
+        while self.timeout_s and place < len(self.waiting):
+            job = self.waiting[place]
+            if time.monotonic() - job.since > self.timeout_s and id(job) not in self.passed:
+                del self.waiting[place]
                 job.future.set_exception(TooLate(f"waited for more than {self.timeout_s} s"))
-            removed = not removed
+                self.passed |= {id(behind): behind for behind in list(self.waiting)[place : place + 1]}
+            place += 1
 
 
 class ExpiredTakesASeat(ExpiresWhenFree):
@@ -104,7 +103,6 @@ class TenBits(ConditionBatcher):
 
 ALSO = {  # what else these break: looked at one by one
     "expired-takes-a-seat": ("DB-TIMEOUT-005",),  # it is told only when an instance is free
-    "second-stays": ("DB-TIMEOUT-009", "DB-TIMEOUT-014", "DB-SCALE-007", "DB-LIMIT-010", "DB-LAW-006", "DB-LAW-009"),
     "window-closes-for-good": ("DB-LAW-009",),
 }
 _faulty = partial(faulty, ALSO)
