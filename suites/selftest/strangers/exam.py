@@ -23,7 +23,7 @@ from batchproof.targets.claims import unmet
 
 BAD = ("FAIL", "ERROR", "INCONCLUSIVE")
 EXAMINED = {**STRANGERS, **ENGINES}
-SITTINGS = 3  # on a busy host: what is INCONCLUSIVE is judged again, without the rest, and what has failed is not
+SITTINGS = 6  # on a busy host: what is INCONCLUSIVE is judged again, without the rest, and what has failed is not
 
 
 @dataclass(frozen=True)
