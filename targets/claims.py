@@ -298,6 +298,14 @@ _TABLE = (
         OR_NOTHING,
         least=1,
     ),
+    Claim(
+        "looks_ahead",
+        "An iteration is formed before the tokens of this many earlier ones are known (asynchronous scheduling): a text is "
+        "computed this often after its last token at most, and what that makes is thrown away.",
+        "iterations that are formed ahead",
+        OR_NOTHING,
+        least=1,
+    ),
     Claim("stop_tokens", "A request may name tokens that end its text.", "stop tokens"),
     Claim("gauges", "An engine tells how many requests run and wait, and how full its KV cache is.", "gauges"),
     Claim("kv_blocks", "The number of KV blocks can be set.", "a size of the KV cache"),

@@ -68,12 +68,12 @@ def print_make(name: str, folder: Path | None, python: str) -> ExitStatus:
 def print_list(folder: Path | None) -> ExitStatus:
     """Print every environment that can be made, and everything else in the folder."""
     where = _folder(folder)
-    print(f"{'name':14}{'version':16}{'to download':>12}{'installed':>12}  made")
+    print(f"{'name':19}{'version':16}{'to download':>12}{'installed':>12}  made")
     for one in environments().values():
         place = one.at(where)
         is_made = complete(place)
         installed = _size(place) // MB if is_made else one.installed_mb
-        print(f"{one.name:14}{one.version:16}{one.download_mb:>9} MB{installed:>9} MB  {place if is_made else '-'}")
+        print(f"{one.name:19}{one.version:16}{one.download_mb:>9} MB{installed:>9} MB  {place if is_made else '-'}")
     ours = {one.folder_name for one in environments().values()}
     for path in sorted(where.iterdir()) if where.is_dir() else ():
         if path.name not in ours:

@@ -161,7 +161,8 @@ def judge_limits(trial: Trial, config: EngineConfig) -> tuple[Finding, ...]:
     lines = [line for line in trial.lines if _is_line(line)]
     if not lines:
         return (unseen("limits", "no iteration is seen"),)
-    rows = max(len(line["rows"]) for line in lines)
+    whole = {one.serial: len(one.prompt) + one.max_tokens - 1 for one in trial.requests}  # later rows are for the rules
+    rows = max(sum(row[1] < whole.get(row[0], row[1] + 1) for row in line["rows"]) for line in lines)
     tokens = max(sum(row[2] for row in line["rows"]) for line in lines)
     found = []
     if rows > config.max_num_seqs:

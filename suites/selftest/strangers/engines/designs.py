@@ -162,6 +162,47 @@ class Late(Engine):
         return bool(super().busy or getattr(self, "later", []))
 
 
+class Ahead(Engine):
+    """As with asynchronous scheduling: a text that has ended is computed once more, before its end is known."""
+
+    claims = MappingProxyType({"looks_ahead": 1})
+    ghosts: tuple[Job, ...] = ()
+
+    def phases(self) -> Sequence[Callable[[], None]]:
+        return (self.haunt, *super().phases())
+
+    def haunt(self) -> None:
+        for job in self.ghosts:
+            if self.room and self.pool.pages_of(job.done + 1) <= len(job.pages):
+                self.chunks[job] = 1
+                self.spend(job, 1)
+
+    def lanes(self) -> int:
+        return super().lanes() - len(self.ghosts)
+
+    def leave(self, job: Job) -> None:
+        if job.said and self.end(job, job.said[-1]):
+            self.running.remove(job)
+            self.fresh.append(job)
+        else:
+            super().leave(job)
+
+    def settle(self, job: Job, size: int, token: int) -> None:
+        if job not in self.ghosts:
+            super().settle(job, size, token)
+
+    def step(self) -> None:
+        self.fresh: list[Job] = []
+        super().step()
+        for job in self.ghosts:
+            self.pool.drop(job.pages)
+        self.ghosts = tuple(self.fresh)
+
+    @property
+    def busy(self) -> bool:
+        return bool(super().busy or self.ghosts)
+
+
 class Numbered(Engine):
     """It makes IDs of its own, so two requests of one name are served apart."""
 
