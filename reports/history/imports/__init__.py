@@ -21,6 +21,9 @@ TOOLS = MappingProxyType(
 )
 
 
+NOT_WHOLE = "it is not JSON, although it begins so; is it whole?"
+
+
 def found_in(source: Source) -> list[Found]:
     """Return the runs in a foreign file; NotImported says why there are none."""
     tool = _tool(source)
@@ -40,6 +43,8 @@ def _tool(source: Source) -> ModuleType:
             return tool
     if not source.text.strip():
         raise NotImported(f"{source.path}: it is empty")
-    cut = source.data is None and source.first_line()[:1] in ("{", "[")
-    why = "it is not JSON, although it begins so; is it whole?" if cut else "no reader knows such a file"
+    why = "no reader knows such a file"
+    if source.data is None and source.first_line()[:1] in ("{", "["):
+        lines = source.lines_of_json()
+        why = "it is a file of JSON Lines, and no reader knows such records" if lines else NOT_WHOLE
     raise NotImported(f"{source.path}: {why} (known are {', '.join(TOOLS)} and exports of a history)")

@@ -1,8 +1,8 @@
 """GenAI-Perf and AIPerf: `profile_export_genai_perf` and `profile_export_aiperf`, as JSON or CSV.
 
-After AIPerf's own example files (examples/artifacts/run1 of its repository) and its description of the JSON export, up to
-schema version 1.5 (https://docs.nvidia.com/aiperf/reference/json-export-schema), and after GenAI-Perf's tests of its
-exporters. Times and throughputs become figures; counts, lengths and timestamps describe the load.
+As GenAI-Perf 0.0.16 and AIPerf 0.13.0 (schema version 1.4) write them, and as AIPerf describes them up to version 1.5
+(https://docs.nvidia.com/aiperf/reference/json-export-schema). Times and throughputs become figures; counts, lengths and
+timestamps describe the load. AIPerf's configuration has had two forms: by option, and by phase.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from batchproof.reports.history.imports.source import (
@@ -23,7 +25,6 @@ from batchproof.reports.history.imports.source import (
     as_list,
     as_mapping,
     as_number,
-    as_seconds,
 )
 
 NAME = "GenAI-Perf or AIPerf"
@@ -51,7 +52,7 @@ def fits(source: Source) -> bool:
 
 
 def read(source: Source) -> list[Found]:
-    """Return the run in a file. A run that was cancelled is INVALID."""
+    """Return the run in a file. A run that was cut short, or in which no request was answered, is INVALID."""
     if source.data is None:
         aiperf = ",p99,p95" not in source.first_line()
         return [_found(aiperf, "", _of_csv(source.text), {})]
@@ -64,9 +65,11 @@ def read(source: Source) -> list[Found]:
 
 
 def _found(aiperf: bool, version: str, metrics: Iterator[Metric], data: Mapping[str, Any]) -> Found:
-    figures, where = Figures("aiperf" if aiperf else "genai_perf"), _load(as_mapping(data.get("input_config")))
-    valid = not data.get("was_cancelled")
-    for one in metrics:
+    config, measured = as_mapping(data.get("input_config")), list(metrics)
+    figures, where = Figures("aiperf" if aiperf else "genai_perf"), _load(config)
+    unanswered = any(one.name == "request_count" and as_number(one.values.get("avg")) == 0 for one in measured)
+    valid = not (data.get("was_cancelled") or data.get("is_complete") is False or unanswered)
+    for one in measured:
         if NOT_SPEED.search(one.name):
             continue
         times, rate = NS.get(one.unit), RATE.fullmatch(one.unit)
@@ -77,9 +80,8 @@ def _found(aiperf: bool, version: str, metrics: Iterator[Metric], data: Mapping[
             elif rate is not None and key == "avg":
                 figures.add(f"{one.name}_per_s", one.values.get(key), f"{rate[1] or one.name.partition('_')[0]}/s",
                             "higher", where, valid=valid)  # fmt: skip
-    when = as_seconds(data.get("start_time"))
     tool = "AIPerf" if aiperf else "GenAI-Perf"
-    return Found(f"{tool} {version}".strip(), tool, figures.all(), when, target=_model(as_mapping(data.get("input_config"))))
+    return Found(f"{tool} {version}".strip(), tool, figures.all(), _when(data.get("start_time")), target=_model(config))
 
 
 def _of_json(data: Mapping[str, Any]) -> Iterator[Metric]:
@@ -102,21 +104,35 @@ def _of_csv(text: str) -> Iterator[Metric]:
             yield Metric(_words(name), unit, dict(zip(heads, row[1:], strict=False)))
 
 
+def _when(time: object) -> int | None:
+    """Return the seconds of a time. AIPerf writes that of its host's clock, without a zone."""
+    with suppress(ValueError, OverflowError, OSError):
+        return round(datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", str(time or ""))).timestamp())
+    return None
+
+
 def _words(name: str) -> str:
     """Return `Time To First Token` as `time_to_first_token`."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "none"
 
 
 def _load(config: Mapping[str, Any]) -> dict[str, object]:
-    """Return the load, as far as the configuration says it where it is known to."""
-    places = (as_mapping(config.get("loadgen")), as_mapping(as_mapping(config.get("perf_analyzer")).get("stimulus")))
+    """Return the load, as far as the configuration says it where it is known to. Several phases are not one load."""
+    phases = [one for one in map(as_mapping, as_list(config.get("phases"))) if not one.get("exclude_from_results")]
+    places = (
+        as_mapping(config.get("loadgen")),
+        as_mapping(as_mapping(config.get("perf_analyzer")).get("stimulus")),
+        *(phases if len(phases) == 1 else ()),
+    )
     for place in places:
-        for key, word in (("concurrency", "concurrency"), ("request_rate", "rate")):
+        for key, word in (("concurrency", "concurrency"), ("request_rate", "rate"), ("rate", "rate")):
             if (value := as_number(place.get(key))) is not None:
                 return {word: value}
     return {}
 
 
 def _model(config: Mapping[str, Any]) -> str:
+    items = as_list(as_mapping(config.get("models")).get("items"))
     names = as_list(as_mapping(config.get("endpoint")).get("model_names")) or as_list(config.get("model_names"))
+    names = names or [as_mapping(one).get("name", "") for one in items]
     return str(names[0]) if names else ""

@@ -59,6 +59,10 @@ class Source:
         """Return the first line that is not empty."""
         return next((line.strip() for line in self.text.splitlines() if line.strip()), "")
 
+    def lines_of_json(self) -> bool:
+        """Return whether the first line is JSON by itself, and others follow."""
+        return "\n" in self.text.strip() and _json(self.first_line()) is not None
+
     def rows(self) -> list[dict[str, str]]:
         """Return the rows of a CSV file under their heads; a row that is cut off lacks its last cells."""
         table = csv.DictReader(io.StringIO(self.text.lstrip()))
