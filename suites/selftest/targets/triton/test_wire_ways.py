@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WIRES = "batchproof.suites.selftest.targets.triton.wires"
 RULES = "SB-CONTROL-*,SB-END-*,SB-ERROR-*,SB-STATE-*"
+FAMILIES = "DB-SIZE-00[136],DB-RESULT-*,DB-ERROR-00[12],CU-LIMIT-00[1345],DP-VERSION-*,DP-ENSEMBLE-00[123]"
 LEFT_OUT = {"SB-STATE-007"}  # it cancels a single request, which a stream and HTTP cannot
 CLIENT = """
 import sys, time
@@ -57,6 +58,14 @@ def test_the_verdicts_do_not_depend_on_the_way(wire: str) -> None:
 
     assert {rule: word for rule, word in verdicts.items() if word != "PASS" and rule not in LEFT_OUT} == {}
     assert len(verdicts) > 20
+
+
+def test_every_family_has_the_same_verdicts_over_http() -> None:
+    """A sample of rules about dynamic and custom batching and about deployments: they pass, as over gRPC."""
+    verdicts = {one["rule"]: one["verdict"] for one in results_of(f"{WIRES}:http", f"--bp-rules={FAMILIES}")}
+
+    assert {rule: word for rule, word in verdicts.items() if word != "PASS"} == {}
+    assert {rule[:3] for rule in verdicts} == {"DB-", "CU-", "DP-"}
 
 
 def target_of(server: Any) -> Any:
