@@ -33,6 +33,7 @@ class OnnxRuntimeGenAIHost(Host):
     """Each engine has a model of its own, whose genai_config.json is the configuration."""
 
     name, version = "onnxruntime-genai", metadata.version("onnxruntime-genai")
+    pace = DEVICE
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,10 +95,6 @@ class OnnxRuntimeGenAIHost(Host):
     def gauges(self) -> dict[str, float]:
         """Return nothing: the engine publishes none."""
         return {}
-
-    def device(self, base_ns: int, token_ns: int) -> None:
-        """Let each iteration take a set time."""
-        DEVICE.set(base_ns, token_ns)
 
     def stop(self) -> None:
         """End the engine."""

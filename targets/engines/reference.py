@@ -41,8 +41,6 @@ CLAIMS = {
 }
 FREE = {"iterations": "free", "joins_within": 2}  # an iteration may be running when a request arrives
 NOTHING = (0, -1)  # what a slot holds before anything is written to it
-
-
 TAU_NS = 3_000_000  # the length of an iteration in the threaded shell, as with a small model: a client can act during one
 LOOK_S = 0.02  # how long a step of the threaded shell waits for something new
 

@@ -59,6 +59,7 @@ class TransformersHost(Host):
     """One manager at a time."""
 
     name, version = "transformers", metadata.version("transformers")
+    pace = DEVICE
 
     def __init__(self) -> None:
         super().__init__()
@@ -117,10 +118,6 @@ class TransformersHost(Host):
         waiting = len(scheduler.waiting_requests) + self.manager.input_queue.qsize()
         used = allocator.num_blocks - free
         return {"running": len(scheduler.active_requests), "waiting": waiting, "used_blocks": used, "free_blocks": free}
-
-    def device(self, base_ns: int, token_ns: int) -> None:
-        """Make each iteration take a set time."""
-        DEVICE.set(base_ns, token_ns)
 
     def stop(self) -> None:
         """Drop the engine."""

