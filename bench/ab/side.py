@@ -150,6 +150,11 @@ class Side:
             need = f"{self.spec.python} -m pip install batchproof=={__version__}"
             return Misuse(f"{name}: {self.spec.python} cannot run Batchproof, because it has no module {lacks}: {need}")
         status = self._process.poll()
+        if status is not None and status >= 0 and not self.about and not told:
+            return Misuse(
+                f"{name}: {self.spec.python} ended with status {status} before it served anything, and said nothing: "
+                "is it an interpreter of Python?"
+            )
         how = f"by signal {-status}" if status is not None and status < 0 else f"with status {status}"
         return TargetGone(f"{name}: its process ended {how}: {told.splitlines()[-1] if told else 'it wrote nothing'}")
 

@@ -123,6 +123,7 @@ def test_a_batcher_that_is_wrong_fails_whatever_its_speed(tmp_path: Path) -> Non
         (Wanted(f"{HERE}:Refuses"), Wanted("virtual"), ExitStatus.NOTHING, "base: refuses does not support preferred sizes"),
         (Wanted("virtual"), Wanted(f"{HERE}:Broken"), ExitStatus.UNAVAILABLE, "new: "),
         (Wanted("virtual", python="/no/such/python"), Wanted("virtual"), ExitStatus.MISUSE, "base: cannot run /no/such"),
+        (Wanted("virtual", python="/bin/false"), Wanted("virtual"), ExitStatus.MISUSE, "is it an interpreter of Python?"),
         (Wanted("virtual", revision="no-such-revision"), Wanted("virtual"), ExitStatus.MISUSE, "there is no revision"),
     ],
 )
