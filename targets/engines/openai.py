@@ -165,7 +165,7 @@ class OpenAITarget:
         try:
             return json.loads(text)
         except ValueError:
-            what = self.address.clean(text)
+            what = self.address.clean(text) or "nothing"
             raise TargetError(f"{self.address.base} is not a server of the OpenAI API: {path} says {what}") from None
 
     def _refuse(self, status: int, path: str) -> None:

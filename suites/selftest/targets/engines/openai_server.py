@@ -76,6 +76,10 @@ class Handler(BaseHTTPRequestHandler):
                 self._answer(404, {"error": "no such path"})
             elif self.server.fault == "no list":
                 self._answer(200, {"hello": "world"})
+            elif self.server.fault == "no models":  # it fails behind the headers
+                self.send_response(200)
+                self.end_headers()
+                self.close_connection = True
             elif self.server.fault == "moved":
                 self.send_response(307)
                 self.send_header("Location", "/login")

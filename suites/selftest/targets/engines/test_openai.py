@@ -200,6 +200,7 @@ def test_an_address_that_is_none_is_misuse(spec, said):
     ("given", "path", "said"),
     [
         ({"fault": "no list"}, "", "is not a server of the OpenAI API: its /v1/models has no list"),
+        ({"fault": "no models"}, "", "is not a server of the OpenAI API: /v1/models says nothing"),
         ({}, "/nowhere", "/nowhere has no /v1/models, so it is not a server of the OpenAI API: name the address that"),
         ({"key": "k-123"}, "", "/v1/models is answered with 401: it needs a key: set BATCHPROOF_OPENAI_KEY"),
         ({"fault": "no tokens"}, "", "a text without token_ids and without logprobs: its tokens cannot be counted"),
