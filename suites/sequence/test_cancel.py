@@ -45,3 +45,12 @@ def test_the_slot_is_free(session, drive, judge):
         queued = in_line(step(5, 0), step(5, 1), step(7, 0, last=0))
         gone = (Cancel("s5.1"), Answered(("s5.1",)), Release("gate"), Answered(("plug", "s5.0", "s7.0")))
         judge(drive(config, (*held, *queued, *gone, after, Answered((after.name,)))))
+
+
+@pytest.mark.rule("SB-CANCEL-005")
+def test_before_the_first_request(drive, judge):
+    """With direct, the slot of a sequence that is cancelled before its first request has run goes to one that waits"""
+    held, after = plug(end=False), step(PLUG, 1, last=1)
+    queued = in_line(step(5, 0), step(7, 0, last=0))
+    gone = (Cancel("s5.0"), Answered(("s5.0",)), Release("gate"), Answered(("plug", "s7.0")))
+    judge(drive(TWO, (*held, *queued, *gone, after, Answered((after.name,)))))

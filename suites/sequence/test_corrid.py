@@ -3,19 +3,20 @@
 import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Send
-from batchproof.suites.sequence.steps import behind_plug, direct, turn, turns
+from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, turn, turns
 
 NUMBERS, TEXTS = direct(), direct(id_type="TYPE_STRING")
-SHORT = direct(max_sequence_idle_ns=200 * MS)  # for sequences without an END
-SHORT_TEXTS = direct(id_type="TYPE_STRING", max_sequence_idle_ns=200 * MS)
+SHORT_NS = 200 * MS  # for sequences without an END
+SHORT = direct(size=8, max_sequence_idle_ns=SHORT_NS), oldest(size=8, candidates=8, max_sequence_idle_ns=SHORT_NS)
+SHORT_TEXTS = direct(id_type="TYPE_STRING", max_sequence_idle_ns=SHORT_NS)
 ENDS = {
     "TYPE_UINT64": (1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1),
     "TYPE_INT64": (1, (1 << 63) - 1),
     "TYPE_UINT32": (1, (1 << 32) - 1),
     "TYPE_INT32": (1, (1 << 31) - 1),
 }
-TYPED = tuple(direct(id_type=type_) for type_ in ENDS)
-FLAGS = tuple(direct(flag_type=f"TYPE_{name}") for name in ("INT32", "FP32", "BOOL"))
+TYPED = tuple((direct(id_type=type_), oldest(id_type=type_)) for type_ in ENDS)
+FLAGS = tuple(kind(flag_type=f"TYPE_{name}") for kind in (direct, oldest) for name in ("INT32", "FP32", "BOOL"))
 
 
 def under(*ids):
@@ -37,10 +38,11 @@ def strange(sequence):
 
 
 @pytest.mark.rule("SB-CORRID-001")
-def test_numbers(drive, judge):
+def test_numbers(session, drive, judge):
     """The model is told the correlation ID that was sent, also at the ends of the range of its type"""
-    for config, ids in zip(TYPED, ENDS.values(), strict=True):
-        judge(drive(config, tuple(under(*ids))))
+    for configs, ids in zip(TYPED, ENDS.values(), strict=True):
+        for config in claimed(session, *configs):
+            judge(drive(config, tuple(under(*ids))))
 
 
 @pytest.mark.rule("SB-CORRID-002")
@@ -56,9 +58,10 @@ def test_longest(drive, judge):
 
 
 @pytest.mark.rule("SB-CORRID-004")
-def test_beyond_32_bits(drive, judge):
+def test_beyond_32_bits(session, drive, judge):
     """Two correlation IDs that differ only beyond their first 32 bits are two sequences"""
-    judge(drive(SHORT, behind_plug(*begin(5, (1 << 32) + 5, (1 << 63) + 5))))
+    for config in claimed(session, *SHORT):
+        judge(drive(config, behind_plug(*begin(5, (1 << 32) + 5, (1 << 63) + 5, (1 << 63) + 6))))
 
 
 @pytest.mark.rule("SB-CORRID-005")
@@ -87,9 +90,9 @@ def test_too_long(drive, judge):
 
 
 @pytest.mark.rule("SB-CORRID-009")
-def test_flags(drive, judge):
+def test_flags(session, drive, judge):
     """START, END and READY are told as 0 or 1 of the type that the model asks for: int32, fp32 or bool"""
-    for config in FLAGS:
+    for config in claimed(session, *FLAGS):
         judge(drive(config, turns([5, 6, 7], 3)))
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from batchproof.fixtures.driving.script import Answered, Send
-from batchproof.suites.sequence.steps import claimed, direct, oldest, turn
+from batchproof.suites.sequence.steps import claimed, direct, oldest, turn, turns, whole
 
 DIRECT, OLDEST = direct(), oldest()
 
@@ -24,6 +24,15 @@ def test_start_on_a_live_id(session, drive, judge):
     for config in claimed(session, DIRECT, OLDEST):
         old = (*turn([5, 6], 0), *turn([5, 6], 1))
         judge(drive(config, (*old, *_named_anew(turn([5], 0)), *turn([6], 2, last=2), *_named_anew(turn([5], 1, last=1)))))
+
+
+@pytest.mark.rule("SB-END-003")
+def test_a_failed_end(session, drive, judge):
+    """A sequence whose last request fails is over, and its slot is free"""
+    for config in claimed(session, direct(size=1), oldest(size=1, candidates=1)):
+        ends = [one for number in (5, 6) for one in (*turn([number], 0), *turn([number], 1, last=1, fail=True))]
+        single = (*whole(7, fail=True), Answered(("s7.0",)))
+        judge(drive(config, (*ends, *single, *turns([8], 2))))
 
 
 def _named_anew(steps):

@@ -2,11 +2,12 @@
 
 import pytest
 
-from batchproof.fixtures.driving.script import MS, Answered
+from batchproof.fixtures.driving.script import MS, Answered, Entered
 from batchproof.suites.sequence.steps import claimed, direct, oldest, step, turn, whole
 
 IDLE_NS = 400 * MS
 ONE, ONE_CANDIDATE = direct(size=1, max_sequence_idle_ns=IDLE_NS), oldest(candidates=1, max_sequence_idle_ns=IDLE_NS)
+SIDE_BY_SIDE = direct(max_sequence_idle_ns=IDLE_NS), oldest(candidates=4, max_sequence_idle_ns=IDLE_NS)
 
 
 @pytest.mark.rule("SB-IDLE-001")
@@ -44,3 +45,20 @@ def test_in_the_model(session, drive, judge):
     """A sequence is not idle while its request is in the model"""
     for config in claimed(session, ONE, ONE_CANDIDATE):
         judge(drive(config, (*turn([5], 0, work_ns=2 * IDLE_NS), *turn([5], 1, last=1))))
+
+
+@pytest.mark.rule("SB-IDLE-006")
+def test_what_waits_is_not_idle(session, drive, judge):
+    """A sequence is not idle while its request waits for a busy instance"""
+    for config in claimed(session, *SIDE_BY_SIDE):
+        busy = step(6, 0, last=0, work_ns=2 * IDLE_NS)
+        waits = (busy, Entered(busy.name), step(5, 1), Answered((busy.name, "s5.1")))
+        judge(drive(config, (*turn([5], 0), *waits, *turn([5], 2, last=2))))
+
+
+@pytest.mark.rule("SB-IDLE-007")
+def test_neighbours_go_on(session, drive, judge):
+    """A sequence that is idle for too long takes no other along"""
+    going = [one for k in range(1, 9) for one in turn([5], k, last=8, after_ns=IDLE_NS // 4)]
+    for config in claimed(session, *SIDE_BY_SIDE):
+        judge(drive(config, (*turn([6, 7, 5], 0), *going)))

@@ -2,10 +2,12 @@
 
 import pytest
 
-from batchproof.fixtures.driving.script import MS, Answered, Close, Release, in_line
+from batchproof.fixtures.driving.script import MS, Answered, Close, Entered, Release, in_line
 from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, plug, step, turn, turns, whole
 
 FOUR, OLDEST = direct(), oldest(candidates=4)
+ONE, ONE_CANDIDATE = direct(size=1), oldest(size=1, candidates=1)
+THOUSAND = 1024  # more than a table of the usual sizes has
 TWO, TWO_CANDIDATES = direct(size=2), oldest(size=2, candidates=2)
 AWAKE_NS = 15_000 * MS  # longer than any rule waits, and a server that waits for it is free again soon
 CLOSED = (
@@ -18,8 +20,10 @@ PAIRS, CANDIDATES = direct(size=2, instances=2), oldest(size=2, candidates=2, in
 def test_failures(session, drive, judge):
     """A run that raises fails its own requests, and their sequences go on"""
     for config in claimed(session, FOUR, OLDEST):
-        failing = behind_plug(step(5, 1, fail=True), step(6, 1))
-        judge(drive(config, (*turn([5, 6, 7], 0), *failing, *turn([7], 1), *turn([5, 6, 7], 2, last=2))))
+        failing = behind_plug(step(5, 1, fail=True), step(6, 1), step(5, 2))
+        again = [one for number in (3, 4, 5) for one in turn([5], number, fail=True)]
+        others = (*turn([7], 1), *turn([6, 7], 2, last=2))
+        judge(drive(config, (*turn([5, 6, 7], 0), *failing, *others, *again, *turn([5], 6, last=6))))
 
 
 @pytest.mark.rule("SB-LIVE-002")
@@ -44,3 +48,28 @@ def test_all_instances(session, drive, judge):
     """Open sequences use all instances"""
     for config in claimed(session, PAIRS, CANDIDATES):
         judge(drive(config, turns([5, 6, 7, 8], 2)))
+
+
+@pytest.mark.rule("SB-LIVE-005")
+def test_order_wherever_they_wait(session, drive, judge):
+    """The requests of a sequence run in the order in which they were sent, wherever they wait"""
+    own = in_line(*whole(5, 6)[1:])
+    for config in claimed(session, ONE, ONE_CANDIDATE):
+        held = (step(5, 0, hold="gate"), Entered("s5.0"), *own, Release("gate"), Answered(names(5, 6)))
+        judge(drive(config, held))
+        judge(drive(config, (*turn([6], 0), *in_line(*whole(5, 6)), *turn([6], 1, last=1), Answered(names(5, 6)))))
+
+
+@pytest.mark.rule("SB-LIVE-006")
+def test_among_a_thousand(session, drive, judge):
+    """A sequence stays open while a thousand others come and go"""
+    others = tuple(send for one in range(1001, 1001 + THOUSAND) for send in whole(one))
+    at_once = [others[place : place + 50] for place in range(0, THOUSAND, 50)]
+    passing = [one for sends in at_once for one in (*sends, Answered(tuple(send.name for send in sends)))]
+    for config in claimed(session, TWO, TWO_CANDIDATES):
+        judge(drive(config, (*turn([5], 0), *passing, *turn([5], 1, last=1))))
+
+
+def names(sequence, count):
+    """Return the names of all requests of a sequence."""
+    return tuple(send.name for send in whole(sequence, count))

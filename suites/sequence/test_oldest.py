@@ -58,3 +58,10 @@ def test_preferred_size(drive, judge):
 def test_delay_is_kept(drive, judge):
     """With oldest, a lone request waits for the queue delay, and no longer"""
     judge(drive(SHORT, (*turn([5], 0), *turn([5], 1, last=1))))
+
+
+@pytest.mark.rule("SB-OLDEST-009")
+def test_the_oldest_goes_first(drive, judge):
+    """With oldest, the request that has waited longest goes first, whichever candidate it is of"""
+    backlog = behind_plug(*(step(one, 1, last=1) for one in (7, 5, 8, 6)))
+    judge(drive(oldest(size=2, candidates=5), (*turn([5, 6, 7, 8], 0), *backlog)))

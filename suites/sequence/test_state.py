@@ -2,9 +2,9 @@
 
 import pytest
 
-from batchproof.fixtures.driving.script import MS, Answered, Cancel, Entered, Queued, Release, Send
+from batchproof.fixtures.driving.script import HOUR, MS, Answered, Cancel, Entered, Queued, Release, Send
 from batchproof.reference_batcher import StateSpec
-from batchproof.suites.sequence.steps import behind_plug, direct, oldest, step, turn, turns
+from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, step, turn, turns
 
 
 def kept(**asked):
@@ -12,76 +12,89 @@ def kept(**asked):
     return (StateSpec("STATE", "STATE_AFTER", "TYPE_INT64", (1,), **{"initial": 0, **asked}),)
 
 
-ONE, FOUR, PAIRS = (direct(size=size, instances=count, state=kept()) for size, count in ((1, 1), (4, 1), (1, 2)))
-ZERO, SEVEN = ONE, direct(size=1, state=kept(initial=7))
-OVER = direct(size=2, state=kept(one_buffer=True))
-IDLE = direct(size=1, state=kept(), max_sequence_idle_ns=150 * MS)
+def both(size, *, instances=1, idle_ns=HOUR, **asked):
+    """Return a model with this state under each strategy, with as many candidates as slots."""
+    more = {"instances": instances, "max_sequence_idle_ns": idle_ns, "state": kept(**asked)}
+    return direct(size, **more), oldest(size, size, **more)
+
+
+ONE, SEVEN, FOUR, PAIRS = both(1), both(1, initial=7), both(4), both(1, instances=2)
+OVER, IDLE = both(2, one_buffer=True), both(1, idle_ns=150 * MS)
 CANDIDATES = oldest(size=2, candidates=4, delay_ns=100 * MS, state=kept())
 
 
 @pytest.mark.rule("SB-STATE-001")
-def test_initial(drive, judge):
+def test_initial(session, drive, judge):
     """The first request of a sequence finds the configured initial state, be it zeros or a value"""
-    for config in (ZERO, SEVEN):
+    for config in claimed(session, *ONE, *SEVEN):
         judge(drive(config, tuple(one for sequence in (5, 6, 7) for one in turns([sequence], 2))))
 
 
 @pytest.mark.rule("SB-STATE-002")
-def test_previous(drive, judge):
+def test_previous(session, drive, judge):
     """A request finds the state that the previous request of its sequence left"""
-    judge(drive(ONE, turns([5], 6)))
+    for config in claimed(session, *ONE):
+        judge(drive(config, turns([5], 6)))
 
 
 @pytest.mark.rule("SB-STATE-003")
-def test_own_in_a_batch(drive, judge):
+def test_own_in_a_batch(session, drive, judge):
     """Sequences that share batches keep their own states, also when some have no request in a batch"""
     together = behind_plug(*(step(one, 0) for one in (5, 6, 7)))
-    judge(drive(FOUR, (*together, *turn([7], 1), *turn([6], 1), *turn([7, 5], 2), *turn([5, 6, 7], 3, last=3))))
+    for config in claimed(session, *FOUR):
+        judge(drive(config, (*together, *turn([7], 1), *turn([6], 1), *turn([7, 5], 2), *turn([5, 6, 7], 3, last=3))))
 
 
 @pytest.mark.rule("SB-STATE-004")
-def test_own_in_its_instance(drive, judge):
+def test_own_in_its_instance(session, drive, judge):
     """Sequences in several instances keep their own states"""
-    judge(drive(PAIRS, turns([5, 6], 3)))
+    for config in claimed(session, *PAIRS):
+        judge(drive(config, turns([5, 6], 3)))
 
 
 @pytest.mark.rule("SB-STATE-005")
-def test_after_end(drive, judge):
+def test_after_end(session, drive, judge):
     """A sequence in the slot of one that has ended begins with the initial state"""
-    judge(drive(ONE, (*turns([5], 3), *turns([6], 2))))
+    for config in claimed(session, *ONE):
+        judge(drive(config, (*turns([5], 3), *turns([6], 2))))
 
 
 @pytest.mark.rule("SB-STATE-006")
-def test_after_idle(drive, judge):
+def test_after_idle(session, drive, judge):
     """A sequence in the slot of one that was idle for too long begins with the initial state"""
-    judge(drive(IDLE, (*turn([5], 0), *turns([6], 1))))
+    for config in claimed(session, *IDLE):
+        judge(drive(config, (*turn([5], 0), *turns([6], 1))))
 
 
 @pytest.mark.rule("SB-STATE-007")
-def test_after_a_cancel(drive, judge):
+def test_after_a_cancel(session, drive, judge):
     """A sequence in the slot of one that was cancelled begins with the initial state"""
     held = (step(5, 1, hold="gate"), Entered("s5.1"), step(5, 2), Queued(1), step(6, 0), Queued(2), Cancel("s5.2"))
     after = (Answered(("s5.2",)), Release("gate"), Answered(("s6.0",)))
-    judge(drive(ONE, (*turn([5], 0), *held, *after, *turn([6], 1, last=1))))
+    for config in claimed(session, *ONE):
+        judge(drive(config, (*turn([5], 0), *held, *after, *turn([6], 1, last=1))))
 
 
 @pytest.mark.rule("SB-STATE-008")
-def test_start_again(drive, judge):
+def test_start_again(session, drive, judge):
     """A START under the correlation ID of a sequence that is not over begins with the initial state"""
-    judge(drive(ONE, (*turn([5], 0), *turn([5], 1), Send("again", sequence=5, start=True, end=True))))
+    for config in claimed(session, *ONE):
+        judge(drive(config, (*turn([5], 0), *turn([5], 1), Send("again", sequence=5, start=True, end=True))))
 
 
 @pytest.mark.rule("SB-STATE-009")
-def test_after_a_failure(drive, judge):
+def test_after_a_failure(session, drive, judge):
     """A run that fails leaves the states of its sequences as they were"""
     failing = behind_plug(step(5, 1, fail=True), step(6, 1))
-    judge(drive(FOUR, (*turn([5, 6], 0), *failing, *turn([5, 6], 2, last=2))))
+    for config in claimed(session, *FOUR):
+        judge(drive(config, (*turn([5, 6], 0), *failing, *turn([5, 6], 2, last=2))))
 
 
 @pytest.mark.rule("SB-STATE-010")
-def test_in_one_buffer(drive, judge):
+def test_in_one_buffer(session, drive, judge):
     """A state that the model writes over the old one is the state that the next request finds"""
-    judge(drive(OVER, turns([5, 6], 4)))
+    for config in claimed(session, *OVER):
+        judge(drive(config, turns([5, 6], 4)))
 
 
 @pytest.mark.rule("SB-STATE-011")
@@ -94,7 +107,8 @@ def test_among_candidates(drive, judge):
 
 
 @pytest.mark.rule("SB-STATE-012")
-def test_after_a_failed_start(drive, judge):
+def test_after_a_failed_start(session, drive, judge):
     """After a first run that fails, the state is the initial one, and not that of the slot's last sequence"""
     failing = step(6, 0, fail=True), Answered(("s6.0",))
-    judge(drive(ONE, (*turns([5], 2), *failing, *turn([6], 1, last=1))))
+    for config in claimed(session, *ONE):
+        judge(drive(config, (*turns([5], 2), *failing, *turn([6], 1, last=1))))
