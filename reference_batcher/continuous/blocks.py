@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import islice
+from struct import pack
 
 
 def key_of(before: bytes, tokens: Sequence[int]) -> bytes:
     """Return the key of a full block. before: the key of the previous block; empty for the first one."""
-    return blake2b(before + b"".join(token.to_bytes(8, "little", signed=True) for token in tokens), digest_size=16).digest()
+    return blake2b(before + pack(f"<{len(tokens)}q", *tokens), digest_size=16).digest()
 
 
 def keys_of(tokens: Sequence[int], size: int, known: Sequence[bytes] = ()) -> list[bytes]:
