@@ -9,7 +9,7 @@ from typing import Any
 from batchproof.bench import figures, tables
 from batchproof.bench.fit import BATCHES
 from batchproof.bench.measurement import Bench
-from batchproof.bench.measurements import cost, gpu, isolation, naive, overload, static, sweep
+from batchproof.bench.measurements import cost, gpu, isolation, naive, overload, sequences, static, sweep
 from batchproof.bench.result import Result
 from batchproof.bench.tables.table import Table
 from batchproof.reports.figures import Figure
@@ -104,6 +104,16 @@ MEASUREMENTS = (
         tables.overload.tables,
         whole=True,
         figures=figures.overload.figures,
+    ),
+    Measurement(
+        "sequences",
+        "steps a second, and what a step takes, against the number of open sequences",
+        30,
+        240,
+        sequences.measure,
+        tables.sequences.tables,
+        needs=sequences.NEEDS,
+        figures=figures.sequences.figures,
     ),
     Measurement(
         "cost",

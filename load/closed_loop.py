@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from batchproof.load.answers import Answers
 
@@ -20,7 +20,32 @@ Submit = Callable[[int], "Future[Any]"]
 MOST = 20_000_000  # requests in one run; with a target that takes no time at all, simulated time would never go on
 
 
-def flush_of(submit: Submit) -> Callable[[], None]:
+@runtime_checkable
+class Clients(Protocol):
+    """Clients that do not all send the same, because each one remembers what it has sent."""
+
+    def send(self, number: int, client: int) -> Future[Any]:
+        """Send the next request of a client; its number counts the requests of all clients, from 0."""
+
+    def leave(self, client: int) -> None:
+        """Note that a client has its last answer, and sends no more."""
+
+
+class Alike:
+    """Clients that all send the same."""
+
+    def __init__(self, submit: Submit) -> None:
+        self._submit = submit
+
+    def send(self, number: int, _client: int) -> Future[Any]:
+        """Send a request."""
+        return self._submit(number)
+
+    def leave(self, client: int) -> None:
+        """Nothing is left open."""
+
+
+def flush_of(submit: Submit | Clients) -> Callable[[], None]:
     """Return its `flush`, or a function that does nothing."""
     flush: Callable[[], None] = getattr(submit, "flush", lambda: None)
     return flush
@@ -29,8 +54,11 @@ def flush_of(submit: Submit) -> Callable[[], None]:
 class Loop:
     """Sends on the thread on which the answer comes. A target that answers inside `submit` does not deepen the stack."""
 
-    def __init__(self, submit: Submit, now_ns: Callable[[], int], start_ns: int, requests: int, least_ns: int) -> None:
-        self._submit, self._now_ns, self._start_ns = submit, now_ns, start_ns
+    def __init__(
+        self, submit: Submit | Clients, now_ns: Callable[[], int], start_ns: int, requests: int, least_ns: int
+    ) -> None:
+        self._clients: Clients = submit if isinstance(submit, Clients) else Alike(submit)
+        self._now_ns, self._start_ns = now_ns, start_ns
         self._requests, self._least_ns = requests, least_ns
         self._flush = flush_of(submit)
         self._lock = threading.Lock()
@@ -80,12 +108,15 @@ class Loop:
     def _send(self, client: int, free_ns: int) -> None:
         noted = self.noted
         with self._lock:
-            if self._stopped or not self._more():
-                return
-            number = noted.add(free_ns, client)
-            noted.sent[number] = self.last_sent_ns = self._now_ns() - self._start_ns
+            more = not self._stopped and self._more()
+            if more:
+                number = noted.add(free_ns, client)
+                noted.sent[number] = self.last_sent_ns = self._now_ns() - self._start_ns
+        if not more:
+            self._clients.leave(client)
+            return
         try:
-            future = self._submit(number)
+            future = self._clients.send(number, client)
         except Exception as error:
             noted.refuse(number, error)
             self._answered(client, number)

@@ -14,7 +14,7 @@ import numpy as np
 from batchproof.host.clock import Clock
 from batchproof.host.watch import Watch, conditions, cores, sharp_timer
 from batchproof.load.answers import Answers
-from batchproof.load.closed_loop import Loop, Submit, flush_of
+from batchproof.load.closed_loop import Clients, Loop, Submit, flush_of
 from batchproof.load.samples import Samples
 from batchproof.load.schedule import Schedule
 from batchproof.load.validity import Asked, Seen, Validity, judge
@@ -130,7 +130,7 @@ def open_loop(
 
 
 def closed_loop(
-    submit: Submit,
+    submit: Submit | Clients,
     clock: Clock,
     clients: int,
     *,
@@ -143,8 +143,9 @@ def closed_loop(
 ) -> Run:
     """Keep `clients` requests under way until `requests` were sent and `seconds` are over: each answer sends the next.
 
-    wait_ns: how long the target may be silent before the requests under way count as unanswered. A closed loop slows
-    down with its target, so its latencies do not say what users would see. The rest is as in `open_loop`.
+    submit: sends for any client; or `Clients`, which know who sends. wait_ns: how long the target may be silent before the
+    requests under way count as unanswered. A closed loop slows down with its target, so its latencies do not say what users
+    would see. The rest is as in `open_loop`.
     """
     if clients < 1 or (requests < 1 and seconds <= 0):
         raise ValueError(f"a closed loop needs clients, and requests or seconds; not {clients}, {requests} and {seconds}")

@@ -127,7 +127,7 @@ def serve(
     except Unsupported as lack:
         raise Skipped(f"{target.info.name} does not support {lack.capability}") from None
     try:
-        first = served.submit(0)
+        first = served.submit(0, **({"sequence": 1, "start": True, "end": True} if config.sequence else {}))
         served.clock.wait(first.done, served.clock.now_ns() + wait_ns)
         first.result(timeout=0)
     except BaseException:
@@ -137,6 +137,8 @@ def serve(
 
 
 def _torch(target: FullTarget, work: Work, config: BatcherConfig, threads: int, device: str) -> Served:
+    if config.sequence:
+        raise Skipped(f"{work.name} has no state: only the witness is served as a model of sequences")
     if target.simulated:
         raise Skipped(f"{target.info.name} does not run torch models in simulated time")
     if not target.serves_torch:

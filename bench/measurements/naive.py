@@ -9,7 +9,7 @@ keeps the instance busy while answers travel, which is not a merit of batching.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -121,7 +121,7 @@ def of_work(bench: Bench, calibrate: Calibrate, work: Work) -> Naive:
     config = bench.fitted(BatcherConfig(max_batch_size=min(MAX_BATCH, curve.sizes[-1])))
     top = config.max_batch_size
     with bench.serve(work, config) as served:
-        pairs, reasons = _pairs(bench, served, 2 * top, alone)
+        pairs, reasons = paired(bench, work.name, lambda clients: _slice(bench, served, clients), 2 * top, alone)
     for run, word in zip(pairs[0], ("naive", "dynamic"), strict=True):
         bench.record.samples(f"naive-{work.name}-{word}", run.samples)
     conclusion = judged(pairs, alone)
@@ -142,19 +142,22 @@ def judged(pairs: Sequence[Pair], alone: float) -> Conclusion:
     return gates.median_ratio([_ratio(pair, alone) for pair in pairs], ASKED)
 
 
-def _pairs(bench: Bench, served: Served, clients: int, alone: float) -> tuple[list[Pair], tuple[str, ...]]:
+def paired(
+    bench: Bench, name: str, slice_of: Callable[[int], Run], clients: int, alone: float
+) -> tuple[list[Pair], tuple[str, ...]]:
     """Measure until the gate is decided or there are MOST pairs; an invalid pair is discarded and measured again.
 
-    Return the valid pairs. If they are too few for the test, return all pairs, and the reasons. Stalls cannot cause a PASS
-    then, because the ratio is taken to what the model would do alone without any stall; but they can cause a FAIL.
+    slice_of: a run with so many clients. clients: of the crowd. Return the valid pairs. If they are too few for the test,
+    return all pairs, and the reasons. Stalls cannot cause a PASS then, because the ratio is taken to what the model would do
+    alone without any stall; but they can cause a FAIL.
     """
-    _slice(bench, served, clients)  # the warm-up
+    slice_of(clients)  # the warm-up
     pairs: list[Pair] = []
     discarded: list[Pair] = []
     planned = PAIRS[int(bench.quick)]
     while len(pairs) < planned and len(discarded) < PAIRS[int(bench.quick)]:
-        bench.say(f"{served.work.name}: pair {len(pairs) + 1} of {planned}")
-        pair = _pair(bench, served, clients, naive_first=(len(pairs) + len(discarded)) % 2 == 0)
+        bench.say(f"{name}: pair {len(pairs) + 1} of {planned}")
+        pair = _pair(slice_of, clients, naive_first=(len(pairs) + len(discarded)) % 2 == 0)
         (pairs if all(run.valid for run in pair) else discarded).append(pair)
         bench.check_alive()
         if len(pairs) == planned < MOST and judged(pairs, alone).verdict == INCONCLUSIVE:
@@ -165,12 +168,12 @@ def _pairs(bench: Bench, served: Served, clients: int, alone: float) -> tuple[li
     return pairs + discarded, (f"{len(discarded)} of {len(pairs) + len(discarded)} pairs: {reasons[0]}, ...",)
 
 
-def _pair(bench: Bench, served: Served, clients: int, *, naive_first: bool) -> Pair:
+def _pair(slice_of: Callable[[int], Run], clients: int, *, naive_first: bool) -> Pair:
     if naive_first:
-        naive = _slice(bench, served, 1)
-        return naive, _slice(bench, served, clients)
-    dynamic = _slice(bench, served, clients)
-    return _slice(bench, served, 1), dynamic
+        naive = slice_of(1)
+        return naive, slice_of(clients)
+    dynamic = slice_of(clients)
+    return slice_of(1), dynamic
 
 
 def _slice(bench: Bench, served: Served, clients: int) -> Run:

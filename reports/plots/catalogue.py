@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from batchproof.reports.formats.bench import BenchReport
-from batchproof.reports.plots import cost, distribution, isolation, load, over_time, overload, static, sweep, tune
+from batchproof.reports.plots import cost, distribution, isolation, load, over_time, overload, sequences, static, sweep, tune
 from batchproof.reports.plots.chart import Chart
 from batchproof.reports.plots.engines import against_load, others, tuning
 from batchproof.reports.wording import line
@@ -22,6 +22,7 @@ MADE: tuple[tuple[str, Make], ...] = (
     ("isolation", lambda one, folder, _slo_ns: isolation.charts(one, folder)),
     ("overload", lambda one, folder, _slo_ns: overload.charts(one, folder)),
     ("overload", lambda one, folder, _slo_ns: over_time.charts(one, folder)),
+    ("sequences", lambda one, _folder, _slo_ns: sequences.charts(one)),
     ("cost", lambda one, _folder, _slo_ns: cost.charts(one)),
     ("tune", lambda one, _folder, _slo_ns: tuning.charts(one) if "pace" in one else tune.charts(one)),
     ("saturation", lambda one, folder, _slo_ns: against_load.saturation(one, folder)),

@@ -42,7 +42,7 @@ def test_every_measurement_yields_figures(found):
     names = declared()
 
     areas = {one.name.partition(".")[0] for one in found.figures}
-    assert areas == {"cost", "isolation", "naive", "open", "overload", "static", "sweep"}
+    assert areas == {"cost", "isolation", "naive", "open", "overload", "sequences", "static", "steps", "streams", "sweep"}
     for one in found.figures:
         about = names[one.name]
         assert (one.unit, one.better, tuple(one.conditions)) == (about.unit, about.better, about.conditions)
@@ -67,6 +67,9 @@ def test_simulated_figures_are_exact(found):
     assert known["sweep.rows_per_s[work=accelerator,size=1,delay=0ms]"].value == pytest.approx(1 / 0.02125)
     assert known["sweep.best_rows_per_s[work=accelerator]"].value == pytest.approx(16 / 0.04)
     assert known["sweep.gain[work=accelerator]"].value == pytest.approx(8.5)
+    steps = "sequences.steps_per_s[work=accelerator,strategy=direct,lengths=fixed"
+    assert known[f"{steps},open=1]"].value == pytest.approx(1 / 0.02125)
+    assert known[f"{steps},open=8]"].value == pytest.approx(8 / 0.03, rel=0.05)
     assert known["overload.goodput_share[limit=no-limit,load=0.5]"].value == pytest.approx(0.5)
 
 

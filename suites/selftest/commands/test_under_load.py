@@ -20,10 +20,10 @@ from batchproof.targets.virtual import VirtualTarget
 CONFIG = BatcherConfig(max_batch_size=4)
 
 
-def benched(target: str, folder: Path) -> tuple[int, str]:
-    """Return the exit status of a sweep and what it printed."""
-    console = Console(file=io.StringIO(), width=200)
-    status = run(Options(target, quick=True, only="sweep", report=folder), console, judges=look_for)
+def benched(target: str, folder: Path, only: str = "sweep") -> tuple[int, str]:
+    """Return the exit status of a measurement and what it printed."""
+    console = Console(file=io.StringIO(), width=200, soft_wrap=True)
+    status = run(Options(target, quick=True, only=only, report=folder), console, judges=look_for)
     return int(status), console.file.getvalue()  # type: ignore[attr-defined]
 
 
@@ -86,3 +86,20 @@ def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         served.clock.wait(lambda: all(one.done() for one in answers), 10**12)
 
         assert len(served.traffic.taken()) == 3
+
+
+@pytest.mark.parametrize(
+    ("target", "wrong"),
+    [
+        ("virtual", ""),
+        ("mutant:sequence-closed-up", "ran in instance 0, slot"),
+        ("mutant:sequence-answers-swapped", "got a wrong answer"),
+        ("mutant:sequence-slot-leaks", "got no answer"),
+    ],
+)
+def test_the_load_of_sequences_is_judged_by_their_laws(target: str, wrong: str, tmp_path: Path) -> None:
+    """A sequence that is moved, answers that are swapped: fast or not, that is wrong under load."""
+    status, said = benched(target, tmp_path, "sequences")
+
+    assert (status == 0) == (not wrong)
+    assert wrong in said

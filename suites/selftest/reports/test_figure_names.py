@@ -15,7 +15,7 @@ else:
     import tomli as tomllib
 
 FROZEN = Path(__file__).parents[1] / "frozen_figures.toml"
-UNITS = ("ns", "rows/s", "tokens/s", "requests/s", "1", "per million", "loops/s")
+UNITS = ("ns", "rows/s", "tokens/s", "requests/s", "steps/s", "1", "per million", "loops/s")
 
 
 def fingerprint(one: Declared) -> str:

@@ -25,6 +25,7 @@ ALL = [
     "overload",
     "overload-no limit",
     "overload-max_queue_size",
+    "sequences-accelerator",
     "cost-accelerator",
 ]
 
