@@ -38,7 +38,7 @@ def add(
     dirty: Dirty = False,
     no_commit: NoCommit = False,
 ) -> None:
-    """Add the runs in report folders. Adding one twice adds it once."""
+    """Add the runs in report folders. A run that is added twice is stored once."""
     from batchproof.commands.history.add import add_folders
     from batchproof.commands.history.options import Measured
 
@@ -70,7 +70,7 @@ def import_files(
 @history.command("list", epilog=STATUSES)
 def list_runs(
     store: Store = STORE,
-    last: Annotated[int, typer.Option(min=0, help="How many, the newest; 0: all.")] = 20,
+    last: Annotated[int, typer.Option(min=0, help="How many of the newest; 0: all.")] = 20,
     target: OfTarget = "",
     branch: OfBranch = "",
     host: OfHost = "",
@@ -101,10 +101,10 @@ def changes(
     target: OfTarget = "",
     branch: OfBranch = "",
     host: OfHost = "",
-    last: Annotated[int, typer.Option(min=1, help="How many runs of each series, the newest.")] = 500,
-    min_change: Annotated[float, typer.Option(min=0, max=10, help="Leave out what changed by a smaller share.")] = 0.02,
+    last: Annotated[int, typer.Option(min=1, help="How many of the newest runs of each series.")] = 500,
+    min_change: Annotated[float, typer.Option(min=0, max=10, help="Leave out smaller changes; 0.02 is 2 %.")] = 0.02,
     fail_within: Annotated[
-        int, typer.Option(min=0, help="Exit with status 1 if a figure became worse within so many of its last runs.")
+        int, typer.Option(min=0, help="Exit with status 1 if a figure became worse within its last N runs.")
     ] = 0,
     repo: Repo = Path(),
     as_json: AsJson = False,
@@ -125,8 +125,8 @@ def page(
     target: OfTarget = "",
     branch: OfBranch = "",
     host: OfHost = "",
-    last: Annotated[int, typer.Option(min=0, help="How many runs of each series, the newest; 0: all.")] = 200,
-    min_change: Annotated[float, typer.Option(min=0, max=10, help="Leave out what changed by a smaller share.")] = 0.02,
+    last: Annotated[int, typer.Option(min=0, help="How many of the newest runs of each series; 0: all.")] = 200,
+    min_change: Annotated[float, typer.Option(min=0, max=10, help="Leave out smaller changes; 0.02 is 2 %.")] = 0.02,
     repo: Repo = Path(),
 ) -> None:
     """Write a page with every figure over its runs, its change points marked."""
@@ -143,10 +143,10 @@ def prune(
     before: Annotated[str, typer.Option(help="Runs of commits before this date.")] = "",
     target: OfTarget = "",
     branch: OfBranch = "",
-    keep: Annotated[int, typer.Option(min=0, help="All but so many, the newest.")] = 0,
-    yes: Annotated[bool, typer.Option("--yes", help="Remove them, instead of saying how many there are.")] = False,
+    keep: Annotated[int, typer.Option(min=0, help="Keep this many of the newest runs.")] = 0,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove them, instead of only counting them.")] = False,
 ) -> None:
-    """Remove runs that fulfil all that is asked."""
+    """Remove runs that meet all conditions."""
     from batchproof.commands.history.prune import Pruning, prune_runs
 
     end(prune_runs(store, Pruning(run or (), before, target, branch, keep), yes=yes))
@@ -156,7 +156,7 @@ def prune(
 def export(
     store: Store = STORE,
     out: Annotated[Path | None, typer.Option(dir_okay=False, help="Write to this file [default: standard output].")] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="A line for each figure, for spreadsheets.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Write a CSV line for each figure, for spreadsheets.")] = False,
     target: OfTarget = "",
     branch: OfBranch = "",
     host: OfHost = "",

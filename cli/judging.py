@@ -74,12 +74,14 @@ def check(
 def hunt(
     target: Target = "reference",
     minutes: Annotated[float, typer.Option(min=0.01, max=10_000, help="How long to hunt.")] = 5.0,
-    campaigns: Annotated[int, typer.Option(min=0, help="Stop after so many campaigns instead; 0: after the time.")] = 0,
+    campaigns: Annotated[
+        int, typer.Option(min=0, help="Stop after this many campaigns instead; 0: when the time is over.")
+    ] = 0,
     seed: Seed = 1729,
     corpus: Annotated[
-        Path | None, typer.Option(help="Folder of the corpus and of what is found [default: reports/out/hunt-TARGET].")
+        Path | None, typer.Option(help="Folder for the corpus and the findings [default: reports/out/hunt-TARGET].")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the corpus that is there.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue with the existing corpus.")] = False,
     first: Annotated[bool, typer.Option("--first", help="Stop at the first counterexample.")] = False,
     simulated: Annotated[
         bool, typer.Option("--simulated", help="Hunt in simulated time: the same as --target virtual.")
@@ -89,7 +91,7 @@ def hunt(
     image: Image = "",
     _awake: Awake = False,
 ) -> None:
-    """Drive random configurations and traffic of all that a batcher claims, and judge every decision."""
+    """Drive random configurations and traffic over everything that a batcher claims, and judge every decision."""
     from batchproof.commands.hunt.command import HuntOptions, hunt_on
 
     if simulated and target not in ("reference", "virtual") and not target.startswith("mutant:"):
@@ -107,7 +109,7 @@ def diff(
     save: Annotated[Path, typer.Option(help="Folder for the case in which the targets differ.")] = Path("reports/out/diff"),
     sequences: Annotated[bool, typer.Option("--sequences", help="Without --script: generate cases of sequences.")] = False,
 ) -> None:
-    """Run the same cases on two targets and show the first place where they differ."""
+    """Run the same cases on two targets, and show where they first differ."""
     from batchproof.commands.diff import diff as compare
 
     end(compare(target, script, seed, count, save, sequences=sequences))
@@ -148,17 +150,17 @@ def lint(
         typer.Argument(help="config.pbtxt files, folders, patterns such as 'models/**/*.pbtxt', or - for standard input."),
     ],
     strict: Annotated[
-        bool, typer.Option("--strict", help="Fail for what has no effect or is known to surprise, too.")
+        bool, typer.Option("--strict", help="Also fail for values that have no effect or are known to surprise.")
     ] = False,
     form: Annotated[LintFormat, typer.Option("--format", help="What to print.")] = LintFormat.text,
-    rules: Annotated[str, typer.Option(help="Only these rules: ids or patterns, separated by commas.")] = "",
-    ignore: Annotated[str, typer.Option(help="Not these rules: ids or patterns, separated by commas.")] = "",
+    rules: Annotated[str, typer.Option(help="Report only these rules: ids or patterns, separated by commas.")] = "",
+    ignore: Annotated[str, typer.Option(help="Leave out these rules: ids or patterns, separated by commas.")] = "",
     baseline: Annotated[Path | None, typer.Option(help="Do not report what this file lists.")] = None,
     write_baseline: Annotated[
         Path | None, typer.Option(help="Write what is found now to this file, and do not fail.")
     ] = None,
     triton_version: Annotated[
-        str, typer.Option(help="Refuse fields that this release does not know, for instance 2.51.0 or 24.10.")
+        str, typer.Option(help="Refuse fields that this release does not know, for example 2.51.0 or 24.10.")
     ] = "",
 ) -> None:
     """Check config.pbtxt files without a server. It fails if Triton would refuse one of them."""
@@ -210,7 +212,7 @@ OPEN = "Or 'open' and one report folder, to see it in a browser; without a folde
 def report(
     folders: Annotated[list[Path], typer.Argument(help=f"Report folders, or folders that contain them. {OPEN}")],
     plots: Annotated[
-        Path | None, typer.Option(help="Write the charts of bench, tune or ab into this folder, and its report.html anew.")
+        Path | None, typer.Option(help="Write the charts of bench, tune or ab into this folder, and report.html again.")
     ] = None,
 ) -> None:
     """Print the reports of several targets side by side, as Markdown. It fails if one target is not conformant."""
@@ -228,7 +230,7 @@ def summary(
     new: Annotated[Path, typer.Argument(help="A report folder.")],
     base: Annotated[Path | None, typer.Option(help="The report folder to compare it with.")] = None,
     fail_if_worse: Annotated[
-        bool, typer.Option("--fail-if-worse", help="Fail if a MUST rule fails that did not, or is no longer judged.")
+        bool, typer.Option("--fail-if-worse", help="Fail if a MUST rule newly fails, or is no longer judged.")
     ] = False,
 ) -> None:
     """Print what changed against a base, for a pull request: five lines and a table, as Markdown."""
@@ -257,14 +259,14 @@ def matrix(
 @app.command(epilog=help_text("site"))
 def site(
     folders: Annotated[list[Path], typer.Argument(help="Report folders, or folders that contain report folders.")],
-    out: Annotated[Path, typer.Option(help="An empty folder, or that of an older site.")] = Path("reports/out/site"),
+    out: Annotated[Path, typer.Option(help="An empty folder, or the folder of an older site.")] = Path("reports/out/site"),
     title: Annotated[str, typer.Option(help="The heading of its first page.")] = "What these batchers keep",
     texts: Annotated[
         Path | None, typer.Option(help="Folder with a page NAME.md about each stack [default: docs/stacks of the checkout].")
     ] = None,
     texts_at: Annotated[str, typer.Option(help="The web address of that folder, to which relative links lead.")] = "",
 ) -> None:
-    """Write a static site: who keeps which rule, a page for each stack and each rule, and badges. One catalogue only."""
+    """Write a static website of reports: a page for each stack and each rule, and badges. They must share one catalogue."""
     from batchproof.commands.site import SiteOptions, build
 
     end(build(SiteOptions(folders, out, title, texts, texts_at)))

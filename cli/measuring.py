@@ -44,7 +44,7 @@ def bench(
     workers: Workers = 0,
     workers_from: WorkersFrom = "",
     prompts: Annotated[str, typer.Option(help=f"Tokens of an engine's prompts: {LENGTHS}.")] = "",
-    texts: Annotated[str, typer.Option(help="Tokens of an engine's texts, likewise.")] = "",
+    texts: Annotated[str, typer.Option(help="Tokens of an engine's texts, in the same form.")] = "",
     arrivals: Annotated[str, typer.Option(help="How an engine's requests arrive: poisson or constant.")] = "",
     trace: Annotated[Path | None, typer.Option(help="An engine's requests, in the columns of the Azure LLM traces.")] = None,
     ttft_slo_ms: Annotated[float, typer.Option(min=0, help="An engine's objective: the first token within this.")] = 0.0,
@@ -65,7 +65,7 @@ def bench(
 @app.command("load-worker", epilog=help_text("load-worker"))
 def load_worker(
     master: Annotated[str, typer.Option(help="HOST:PORT where a bench with --workers-from waits.")],
-    name: Annotated[str, typer.Option(help="What the bench calls it [default: this machine's name].")] = "",
+    name: Annotated[str, typer.Option(help="This worker's name in the bench [default: this machine's name].")] = "",
     patience_s: Annotated[float, typer.Option(min=1, help="How long to look for the master.")] = 600.0,
 ) -> None:
     """Send a share of the load of a bench on another machine."""
@@ -78,7 +78,9 @@ def load_worker(
 def tune(
     target: Target = "reference",
     slo_p99_ms: Annotated[float, typer.Option(help="The p99 that users are promised.")] = 100.0,
-    budget_ms: Annotated[float, typer.Option(help="How much of that p99 the network and other queues may take.")] = 10.0,
+    budget_ms: Annotated[
+        float, typer.Option(help="How much of that p99 to reserve for the network and other queues.")
+    ] = 10.0,
     traffic: Annotated[str, typer.Option(help="poisson, bursty, on_off:peak=5, gamma:shape=0.1, a trace file.")] = "poisson",
     rate: Annotated[
         float, typer.Option(help="Requests/s to serve.", show_default="as many as possible; for a trace, its own rate")
@@ -89,11 +91,13 @@ def tune(
     instances: Annotated[int, typer.Option(help="Instances of the model.")] = 1,
     seconds: Annotated[float, typer.Option(help="The longest verification of one rate.", show_default="60, quick 15")] = 0.0,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer candidates.")] = False,
-    out: Annotated[Path, typer.Option(help="Where to write it; an engine's: engine.json.")] = Path("config.pbtxt"),
+    out: Annotated[Path, typer.Option(help="Where to write the configuration; for an engine: engine.json.")] = Path(
+        "config.pbtxt"
+    ),
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/tune-TARGET].")] = None,
     image: Image = "",
     prompts: Annotated[str, typer.Option(help=f"Tokens of an engine's prompts: {LENGTHS}.")] = "",
-    texts: Annotated[str, typer.Option(help="Tokens of an engine's texts, likewise.")] = "",
+    texts: Annotated[str, typer.Option(help="Tokens of an engine's texts, in the same form.")] = "",
     arrivals: Annotated[str, typer.Option(help="How an engine's requests arrive: poisson or constant.")] = "",
     trace: Annotated[Path | None, typer.Option(help="An engine's requests, in the columns of the Azure LLM traces.")] = None,
     ttft_slo_ms: Annotated[float, typer.Option(min=0, help="An engine's objective: the first token within this.")] = 0.0,
@@ -115,20 +119,20 @@ def tune(
 
 @app.command(cls=NamesTargets, epilog=help_text("ab"))
 def ab(
-    base: Annotated[str, typer.Option(help=f"What is there: {TARGETS} [default: as --new, or reference].")] = "",
-    new: Annotated[str, typer.Option(help="What may be slower [default: as --base].")] = "",
-    fail_if_slower: Annotated[str, typer.Option(help="Sides that differ by less than this are the SAME.")] = "5%",
+    base: Annotated[str, typer.Option(help=f"The base: {TARGETS} [default: the same as --new, or reference].")] = "",
+    new: Annotated[str, typer.Option(help="The new side [default: the same as --base].")] = "",
+    fail_if_slower: Annotated[str, typer.Option(help="Sides that differ by less than this count as SAME.")] = "5%",
     base_config: Annotated[Path | None, typer.Option(help="The base's config.pbtxt.")] = None,
     new_config: Annotated[Path | None, typer.Option(help="The new side's config.pbtxt.")] = None,
-    base_instances: Annotated[int, typer.Option(min=0, help="Instances of the base's model.", show_default="1")] = 0,
-    new_instances: Annotated[int, typer.Option(min=0, help="Instances of the new side's model.", show_default="1")] = 0,
+    base_instances: Annotated[int | None, typer.Option(min=1, help="Instances of the base's model [default: 1].")] = None,
+    new_instances: Annotated[int | None, typer.Option(min=1, help="Instances of the new side's model [default: 1].")] = None,
     base_python: Annotated[str, typer.Option(help="The base's interpreter, with Batchproof in it.")] = "",
     new_python: Annotated[str, typer.Option(help="The new side's interpreter, with Batchproof in it.")] = "",
     base_rev: Annotated[str, typer.Option(help="A git revision of this folder's repository for the base.")] = "",
     new_rev: Annotated[str, typer.Option(help="The same for the new side [default: the files as they are].")] = "",
     setup: Annotated[str, typer.Option(help="A command to run first in each revision's checkout.")] = "",
     load: Annotated[float, typer.Option(help="Also compare latency, at this share of the base's capacity.")] = 0.0,
-    seconds: Annotated[float, typer.Option(help="How long it may measure; it ends when all is decided.")] = 60.0,
+    seconds: Annotated[float, typer.Option(help="The longest time to measure; it ends once everything is decided.")] = 60.0,
     work: Annotated[str, typer.Option(help="The model under load: device, accelerator, mlp, text or image.")] = "device",
     form: Annotated[AbFormat, typer.Option("--format", help="What to print on standard output.")] = AbFormat.text,
     report: Annotated[Path | None, typer.Option(help="Report folder [default: reports/out/ab].")] = None,
@@ -142,14 +146,21 @@ def ab(
     from batchproof.commands.ab import ab as compare
 
     sides = (
-        Wanted(base, base_config, base_instances, base_python, base_rev),
-        Wanted(new, new_config, new_instances, new_python, new_rev),
+        Wanted(base, base_config, base_instances or 0, base_python, base_rev),
+        Wanted(new, new_config, new_instances or 0, new_python, new_rev),
     )
     end(
         compare(
             fail_if_slower,
             AbOptions(
-                *sides, seconds=seconds, load=load, work=work, setup=setup, report=report, seed=seed, form=form.value,
+                *sides,
+                seconds=seconds,
+                load=load,
+                work=work,
+                setup=setup,
+                report=report,
+                seed=seed,
+                form=form.value,
                 crew=Crewed(workers, workers_from),
             ),
         )

@@ -76,7 +76,7 @@ class NamesTargets(TyperCommand):
     """A command whose help names the targets that there are."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Put the names in, for whoever asks for help."""
+        """Insert the names only when the help is shown."""
         from batchproof.commands.targets import words
 
         for parameter in self.params:
@@ -92,8 +92,11 @@ Image = Annotated[str, typer.Option(help="With --target triton-docker: use this 
 Awake = Annotated[
     bool, typer.Option("--awake", help="Keep the processors of a virtual machine from sleeping.", callback=_keep_awake)
 ]
-Workers = Annotated[int, typer.Option(min=0, help="Send open loops from this many Locust workers [default: from here].")]
+Workers = Annotated[
+    int,
+    typer.Option(min=0, show_default=False, help="Send open loops from this many Locust workers [default: this process]."),
+]
 WorkersFrom = Annotated[
-    str, typer.Option(help="HOST:PORT where the workers come to (batchproof load-worker) [default: they are started here].")
+    str, typer.Option(help="HOST:PORT where the workers connect (batchproof load-worker) [default: they are started here].")
 ]
 Seed = Annotated[int, typer.Option(help="Seed of everything that is random.")]

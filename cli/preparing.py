@@ -15,7 +15,7 @@ news = typer.Typer(no_args_is_help=True, help="Write the skeleton of a rule or a
 app.add_typer(news, name="new")
 images = typer.Typer(no_args_is_help=True, help="Build images for --target triton-docker.")
 app.add_typer(images, name="image")
-envs = typer.Typer(no_args_is_help=True, help="Make environments in which stacks live: see docs/environments.md.")
+envs = typer.Typer(no_args_is_help=True, help="Make separate environments for stacks: see docs/environments.md.")
 app.add_typer(envs, name="env")
 adapters = typer.Typer(no_args_is_help=True, help="Check an adapter: see docs/adapters.md.")
 app.add_typer(adapters, name="adapter")
@@ -52,9 +52,9 @@ InFolder = Annotated[Path | None, typer.Option(help="Where environments are kept
 def make_env(
     name: Annotated[str, typer.Argument(help="The target whose stack is installed, such as vllm: see `env list`.")],
     folder: InFolder = None,
-    python: Annotated[str, typer.Option(help="The Python that it is made with [default: this one].")] = "",
+    python: Annotated[str, typer.Option(help="The Python interpreter to use [default: this one].")] = "",
 ) -> None:
-    """Make a virtual environment with a stack in the version that is judged. Say what is downloaded, and how to use it."""
+    """Make a virtual environment with a stack, in the version that is judged. Say what is downloaded and how to use it."""
     from batchproof.commands.env.view import print_make
 
     end(print_make(name, folder, python))
@@ -62,7 +62,7 @@ def make_env(
 
 @envs.command("list", epilog=help_text("env"))
 def list_envs(folder: InFolder = None) -> None:
-    """Show which environments can be made, how large they are, and which of them there are."""
+    """Show which environments can be made, how large they are, and which of them exist."""
     from batchproof.commands.env.view import print_list
 
     end(print_list(folder))
@@ -70,7 +70,7 @@ def list_envs(folder: InFolder = None) -> None:
 
 @envs.command("remove", epilog=help_text("env"))
 def remove_env(name: Annotated[str, typer.Argument(help="The target.")], folder: InFolder = None) -> None:
-    """Remove the environments of a stack, those of other versions too."""
+    """Remove all environments of a stack, including those of other versions."""
     from batchproof.commands.env.view import print_remove
 
     end(print_remove(name, folder))
@@ -97,9 +97,9 @@ def new_adapter(
     name: Annotated[str, typer.Argument(help="The batcher's name: lower-case letters, digits and underscores.")],
     folder: Annotated[Path, typer.Option(help="Where the files go.")] = Path(),
     in_process: Annotated[bool, typer.Option("--in-process", help="It is called in this process (the default).")] = False,
-    on_asyncio: Annotated[bool, typer.Option("--asyncio", help="It lives on an asyncio event loop.")] = False,
-    over_http: Annotated[bool, typer.Option("--http", help="It is in an HTTP server of its own.")] = False,
-    over_grpc_v2: Annotated[bool, typer.Option("--grpc-v2", help="It is in a server of KServe V2 over gRPC.")] = False,
+    on_asyncio: Annotated[bool, typer.Option("--asyncio", help="It runs on an asyncio event loop.")] = False,
+    over_http: Annotated[bool, typer.Option("--http", help="It is behind its own HTTP server.")] = False,
+    over_grpc_v2: Annotated[bool, typer.Option("--grpc-v2", help="It is behind a KServe V2 server over gRPC.")] = False,
     engine: Annotated[bool, typer.Option("--engine", help="It is an engine with continuous batching.")] = False,
 ) -> None:
     """Write an adapter that runs, a stand-in for the batcher behind it, and a test. Say what is still missing."""
@@ -123,7 +123,7 @@ def check_adapter(
     claims: Annotated[Path | None, typer.Option(help="Write the measured claims to this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Try what the rules rely on: answers, gate, log, queue, and closing. Say what to mend; measure the claims."""
+    """Try what the rules rely on: answers, gate, log, queue, and closing. Say what to fix; measure the claims."""
     from batchproof.commands.adapter.table import print_check
 
     end(print_check(target, claims, as_json=as_json))

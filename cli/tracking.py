@@ -43,10 +43,12 @@ def compare(
     new: Annotated[list[str] | None, typer.Option(help="A new run. May be repeated.")] = None,
     fail_if_slower: Annotated[str, typer.Option(help="A change that is proved to be smaller counts as none.")] = "5%",
     figures: Annotated[
-        str, typer.Option(help="Only these figures: ids or patterns such as 'sweep.*', separated by commas. All decide.")
+        str,
+        typer.Option(help="Only these figures: ids or patterns such as 'sweep.*', separated by commas. All of them decide."),
     ] = "",
     correct: Annotated[
-        bool, typer.Option("--correct", help="Compare different machines: what they may explain becomes uncertainty.")
+        bool,
+        typer.Option("--correct", help="Compare different machines: what the machines may explain widens the intervals."),
     ] = False,
     form: Annotated[CompareFormat, typer.Option("--format", help="What to print.")] = CompareFormat.text,
     everything: Annotated[bool, typer.Option("--all", help="Print figures without a change, too.")] = False,

@@ -69,8 +69,8 @@ def oracle(
 def punctuality(
     rate: Annotated[float, typer.Option(min=0.001, max=1e7, help="Requests per second.")] = 20_000.0,
     seconds: Annotated[float, typer.Option(min=0.01, max=3600, help="How long each run is, in s.")] = 5.0,
-    busy: Annotated[int, typer.Option(min=0, help="Threads of pure Python that compute meanwhile.")] = 0,
-    apart: Annotated[bool, typer.Option("--apart", help="Run the generator in a process of its own.")] = False,
+    busy: Annotated[int, typer.Option(min=0, help="Threads of pure Python that compute at the same time.")] = 0,
+    apart: Annotated[bool, typer.Option("--apart", help="Run the generator in its own process.")] = False,
     target: Annotated[Receiver, typer.Option(help="What receives the load.")] = Receiver.both,
     seed: Seed = 1,
 ) -> None:
@@ -104,7 +104,7 @@ def peers(
     as_json: AsJson = False,
     triton: Annotated[bool, typer.Option("--triton", help="Add the embedded Triton, over gRPC.")] = False,
 ) -> None:
-    """Compare the reference batcher with the batchers that people use."""
+    """Compare the reference batcher with other batching libraries."""
     with _one_message():
         from batchproof.bench.peers.comparison import print_comparison
 
@@ -183,15 +183,15 @@ def _of_texts(target: str, program: str, tokenizer: str, rounds: int, seconds: f
 
 @lab.command(epilog=STATUSES)
 def spread(
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Workers, each in a network namespace of its own.")] = 4,
-    delay_ms: Annotated[float, typer.Option(min=0, max=1000, help="How far away each is, one way, in ms.")] = 5.0,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Workers, each in its own network namespace.")] = 4,
+    delay_ms: Annotated[float, typer.Option(min=0, max=1000, help="The one-way delay to each, in ms.")] = 5.0,
     rate: Annotated[float, typer.Option(min=1, max=1e5, help="Requests per second, of all workers together.")] = 100.0,
     seconds: Annotated[float, typer.Option(min=5, max=600, help="How long each run is, in s.")] = 20.0,
     rounds: Annotated[int, typer.Option(min=1, max=100, help="How often both are measured.")] = 5,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all figures to this file.")] = None,
     seed: Seed = 1,
 ) -> None:
-    """Compare load from several workers, far away from an embedded Triton, with the same load from one machine."""
+    """Compare the load from several distant workers on an embedded Triton with the same load from one machine."""
     with _one_message():
         from batchproof.load.spread.lab.comparison import Order
         from batchproof.load.spread.lab.in_a_network import print_comparison
@@ -208,8 +208,8 @@ def spread(
 
 @lab.command("history-speed", epilog=STATUSES)
 def history_speed(
-    store: Annotated[str, typer.Option(help="A history that is not there yet, as for `history`.")],
-    runs: Annotated[int, typer.Option(min=10, max=10_000_000, help="How many runs it gets.")] = 100_000,
+    store: Annotated[str, typer.Option(help="A new history, as for `history`.")],
+    runs: Annotated[int, typer.Option(min=10, max=10_000_000, help="How many runs it has.")] = 100_000,
     figures: Annotated[int, typer.Option(min=1, max=1000, help="How many figures each of them has.")] = 50,
 ) -> None:
     """Make a large history, and measure how long its queries take."""
@@ -240,7 +240,7 @@ def simulator_speed(
 @lab.command("change-points", epilog=STATUSES)
 def change_points(
     series: Annotated[int, typer.Option(min=1, max=100_000, help="How many series of each kind.")] = 500,
-    spread: Annotated[float, typer.Option(min=0, max=1, help="Standard deviation of a run, as a share.")] = 0.02,
+    spread: Annotated[float, typer.Option(min=0, max=1, help="Standard deviation of a run, as a fraction.")] = 0.02,
     min_change: Annotated[float, typer.Option(min=0, max=1, help="As for `history changes`.")] = 0.02,
     seed: Seed = 1729,
 ) -> None:
@@ -259,8 +259,10 @@ def change_points(
 @lab.command("compare-rates", epilog=STATUSES)
 def compare_rates(
     base: Annotated[Path, typer.Argument(help="A folder of report folders: runs of one target.")],
-    new: Annotated[Path | None, typer.Argument(help="Runs with a difference; else those are compared.")] = None,
-    each: Annotated[int, typer.Option(min=1, help="Runs a side.")] = 1,
+    new: Annotated[
+        Path | None, typer.Argument(help="Runs with a known difference [default: compare the base's with each other].")
+    ] = None,
+    each: Annotated[int, typer.Option(min=1, help="Runs per side.")] = 1,
     fail_if_slower: Annotated[str, typer.Option(help="The margin, as for compare.")] = "5%",
     figures: Annotated[str, typer.Option(help="Only these figures, as for compare.")] = "",
 ) -> None:
@@ -307,9 +309,11 @@ def gates(
     folder: Annotated[Path, typer.Argument(file_okay=False, help="Where the decisions are kept; more are added to it.")],
     target: Annotated[str, typer.Option(help="reference, triton, or both, separated by a comma.")] = "reference",
     percent: Annotated[str, typer.Option(help="By how much the new side is slower; 0: not at all (A/A).")] = "0,5",
-    decisions: Annotated[int, typer.Option(min=0, help="How many there are to be, of each; 0: only print the tables.")] = 0,
-    busy: Annotated[int, typer.Option(min=0, max=64, help="Processes that compute meanwhile.")] = 0,
-    margin: Annotated[float, typer.Option(min=0.001, max=0.5, help="As `ab --fail-if-slower`, as a share.")] = 0.05,
+    decisions: Annotated[int, typer.Option(min=0, help="How many to reach, of each; 0: only print the tables.")] = 0,
+    busy: Annotated[int, typer.Option(min=0, max=64, help="Processes that compute at the same time.")] = 0,
+    margin: Annotated[
+        float, typer.Option(min=0.001, max=0.5, help="The margin, like `ab --fail-if-slower`, as a fraction.")
+    ] = 0.05,
     seconds: Annotated[float, typer.Option(min=1, max=3600, help="How long each may measure.")] = 60.0,
 ) -> None:
     """Repeat comparisons whose answer is known, and count how often `ab` and other rules are wrong."""

@@ -166,7 +166,7 @@ _TABLE = (
     ),
     Claim("crowd", "Thousands of requests may be inside at once.", "thousands of requests at once"),
     Claim("close", "A model can be removed while it is in use.", "removal of a model"),
-    Claim("cancel", "A request can be taken back.", "cancellation"),
+    Claim("cancel", "A request can be cancelled.", "cancellation"),
     Claim("queue_timeout", "A request that waits too long is refused.", "a queue timeout"),
     Claim(
         "timeout_delay",

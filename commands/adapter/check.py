@@ -33,7 +33,7 @@ NO_ZERO = (
     "if the stack's documentation rules out a delay of 0, claim `smallest_delay_ms`,"
     " and raise Unsupported('max_queue_delay_ns') for a smaller one; if not, change nothing: the rules will report it"
 )
-NO_SENSE = "not tried: mend this first"
+NO_SENSE = "not tried: fix this first"
 
 
 @dataclass(frozen=True)

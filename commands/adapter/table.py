@@ -84,7 +84,7 @@ def _print(console: Console, examined: Examined, spec: str, claims: str, file: P
     console.print(Text(claims), soft_wrap=True)
     if examined.wrong:
         count = len(examined.wrong)
-        says = f"{count} thing{'s' * (count > 1)} to mend before any rule is judged"
+        says = f"{count} thing{'s' * (count > 1)} to fix before any rule is judged"
         console.print(Text(f"{says} ({examined.seconds:.0f} s)", "bold red"))
     else:
         call = f"batchproof check --target '{spec}' --profile {examined.profile}" + (f" --claims {file}" if file else "")
@@ -95,4 +95,4 @@ def _print_wrong(console: Console, finding: Finding, where: Place | None) -> Non
     console.print(Text(f"\nWRONG  {finding.check}: {finding.says}", STYLES[Level.WRONG]), soft_wrap=True)
     if where:
         console.print(Text(f"       {where}   {where.text}"), soft_wrap=True)
-    console.print(Text(f"       to mend it: {finding.mend}"), soft_wrap=True)
+    console.print(Text(f"       to fix it: {finding.mend}"), soft_wrap=True)

@@ -95,7 +95,7 @@ def _shape(letter: str, x: float, y: int, wide: float) -> str:
 def _says(letter: str, row: Mapping[str, Any] | None) -> str:
     """Return what a cell is, in words."""
     if row is None:
-        return "taken back" if letter == "x" else "waits"
+        return "aborted" if letter == "x" else "waits"
     last = row["start"] + row["count"] - 1
     span = f"token {last}" if row["count"] == 1 else f"tokens {row['start']} to {last}"
     what = {"p": "a part of its prompt", "P": "the end of its prompt", ".": "a next token", "$": "its last token"}

@@ -156,7 +156,7 @@ def test_only_one(generating, judge):
 
 @pytest.mark.rule("CB-ABORT-012")
 def test_had_lost_its_blocks(generating, judge):
-    """A request that is taken back after it lost its KV blocks harms nobody who has them now"""
+    """A request that is aborted after it lost its KV blocks does not harm the requests that have them now"""
     on = generating(seqs=5, blocks=8)
     both = ("one", "other")
     on.send(*both, length=2 * on.block, max_tokens=4 * on.block)

@@ -63,7 +63,7 @@ def test_budget_is_used(generating, judge):
 
 @pytest.mark.rule("CB-CHUNK-006")
 def test_many_chunks(generating, judge):
-    """A long prompt beside running texts is computed on in each iteration that has room for it"""
+    """A long prompt alongside running texts is computed further in each iteration that has room for it"""
     on = generating(budget=2, length=26)
     on.send("runs0", "runs1", max_tokens=4 * on.block)
     on.until_got("runs0", 2)

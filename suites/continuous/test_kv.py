@@ -142,7 +142,7 @@ def test_each_token_counts(generating, judge):
 
 @pytest.mark.rule("CB-KV-012")
 def test_computed_only(generating, judge):
-    """What was never computed of a prompt that is taken back does not come from the prefix cache"""
+    """What was never computed of an aborted prompt does not come from the prefix cache"""
     on = generating(budget=1.5, prefix_cache=True)
     for family, iterations in enumerate((1, 2)):
         on.send(f"goes{family}", length=6 * on.block, shared=5 * on.block, family=family)

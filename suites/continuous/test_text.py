@@ -76,7 +76,7 @@ def test_samples(generating, judge):
 
 @pytest.mark.rule("CB-TEXT-007")
 def test_repeated(generating, judge):
-    """The same prompt gets the same text alone, again, and beside other requests"""
+    """The same prompt gets the same text alone, again, and alongside other requests"""
     on = generating()
     on.send("same0", length=on.block + 3, max_tokens=on.block)
     on.until(lambda: on.ended("same0"))
@@ -91,7 +91,7 @@ def test_repeated(generating, judge):
 
 @pytest.mark.rule("CB-TEXT-008")
 def test_beside_those_that_leave(generating, judge):
-    """A request is unharmed by others that end, are aborted or are refused beside it"""
+    """A request is unharmed by others that end, are aborted or are refused alongside it"""
     on = generating(budget=2)
     on.send("stays", max_tokens=3 * on.block)
     on.until_got("stays", 2)
@@ -185,7 +185,7 @@ def test_keeps_what_was_asked(generating, judge):
 
 @pytest.mark.rule("CB-TEXT-015")
 def test_long(generating, judge):
-    """A text of more than a hundred KV blocks is right, and so are those beside it"""
+    """A text of more than a hundred KV blocks is right, and so are those alongside it"""
     on = generating(budget=16, blocks=340, length=140)
     exact = on.claims.get("text", "witness") == "witness"  # the other language is exact for some 4000 tokens
     for count in (63, 127, 131) if exact else (31, 63):  # it grows across the 64th, the 128th or the 132nd block

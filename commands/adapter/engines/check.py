@@ -25,7 +25,7 @@ from batchproof.targets.protocol import TargetError, Unsupported
 from batchproof.targets.witness.languages import language_named
 
 SEQS = 3
-REST = "not tried: mend this first"
+REST = "not tried: fix this first"
 
 
 @dataclass
@@ -84,7 +84,7 @@ class EngineExamination(Notes):
     def _abort(self) -> None:
         config = engine_config(self.target.info.claims, seqs=SEQS)
         requests = [self._asked(20, 30, 60), self._asked(21, 30, 8)]
-        trial = self._trial("a request that is taken back", config, *requests, abort="r20", after=2)
+        trial = self._trial("a request that is aborted", config, *requests, abort="r20", after=2)
         if trial is not None:
             self._judge(findings.judge_abort(trial, claimed=self.claims("cancel")))
 
@@ -126,7 +126,7 @@ class EngineExamination(Notes):
             self._add(wrong(hung.verb, says, hung.verb, "a step that has nothing to do returns at once"))
         except Broken as broken:
             gone = isinstance(broken.__cause__, EngineGone)
-            mend = "the engine ended: its last words say why" if gone else "raise EngineGone if the engine has ended"
+            mend = "the engine ended: its last output says why" if gone else "raise EngineGone if the engine has ended"
             self._failed(broken.verb, broken, mend)
         finally:
             self._closed(driver)

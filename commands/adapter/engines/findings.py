@@ -93,7 +93,7 @@ def _tokens(trial: Trial, one: Generation, said: tuple[int, ...], language: Lang
         right = right[: right.index(one.stop[0]) + (said[-1:] == one.stop[:1])]
         if len(said) > len(right):
             mend = "pass request.stop on, or do not claim `stop_tokens`"
-            yield wrong("stop tokens", f"{one.name} goes on behind its stop token", "submit", mend)
+            yield wrong("stop tokens", f"{one.name} continues after its stop token", "submit", mend)
     place = next((number for number, (a, b) in enumerate(zip(said, right, strict=False)) if a != b), None)
     if place is not None:
         torn = ", and its log has entries out of place" if any(row[3] for row in _rows(trial)) else ""
@@ -177,31 +177,31 @@ def judge_limits(trial: Trial, config: EngineConfig) -> tuple[Finding, ...]:
 
 
 def judge_abort(trial: Trial, *, claimed: bool) -> tuple[Finding, ...]:
-    """Judge what happens to a request that is taken back, and to the one beside it."""
+    """Judge what happens to a request that is aborted, and to the one alongside it."""
     for broken in trial.raised:
         mend = "an `abort` of a request that has ended, or that nobody sent, does nothing"
         return (wrong("abort", str(broken), broken.verb, mend),)
     mine = [one for one in trial.outputs if one.name == trial.aborted]
     ends = [one.end for one in mine if one.end]
     if ends == ["length"]:
-        says = f"a request that was taken back got its whole text, {sum(len(one.tokens) for one in mine)} tokens"
+        says = f"a request that was aborted got its whole text, {sum(len(one.tokens) for one in mine)} tokens"
         mend = "abort the engine's own request, or do not claim `cancel`"
         return (wrong("abort", says, "abort", mend) if claimed else note("abort", says, "abort", mend),)
     if ends not in ([], ["abort"]):
         return (
-            wrong("abort", f"a request that was taken back ended with {', '.join(ends)}", "abort", "its end is 'abort'"),
+            wrong("abort", f"a request that was aborted ended with {', '.join(ends)}", "abort", "its end is 'abort'"),
         )
     others = [one.name for one in trial.requests if one.name != trial.aborted]
     for name in others:
         if not any(one.name == name and one.end for one in trial.outputs):
-            return (wrong("abort", f"{name}, which was not taken back, got no end", "abort", "take back this name only"),)
-    return (ok("abort", f"the end of a request that is taken back is {ends[0] if ends else 'not told'}"),)
+            return (wrong("abort", f"{name}, which was not aborted, got no end", "abort", "abort this name only"),)
+    return (ok("abort", f"the end of a request that is aborted is {ends[0] if ends else 'not reported'}"),)
 
 
 def judge_refusal(trial: Trial) -> tuple[Finding, ...]:
-    """Judge a prompt that is longer than the longest text, beside one that is not."""
+    """Judge a prompt that is longer than the longest text, alongside one that is not."""
     for broken in trial.raised:
-        mend = "catch the engine's error, and give an Output with the end `refused` and its words in the next `step`"
+        mend = "catch the engine's error, and return an Output with the end `refused` and its message from the next `step`"
         return (wrong("refusal", str(broken), broken.verb, mend),)
     over, fine = trial.requests
     ends = [one.end for one in trial.outputs if one.name == over.name and one.end]
@@ -239,7 +239,7 @@ def measure(trial: Trial) -> tuple[Measured, ...]:
     if any(count > 1 for count in chunks.values()):
         found.append(Measured("chunked_prefill", value=True, why="a prompt was computed in several iterations"))
     if mixed:
-        found.append(Measured("mixed_iterations", value=True, why="an iteration had a prompt beside a next token"))
+        found.append(Measured("mixed_iterations", value=True, why="an iteration had a prompt alongside a next token"))
     return tuple(found)
 
 

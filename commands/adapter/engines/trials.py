@@ -90,7 +90,7 @@ class Driver:
     def drive(self, *requests: Generation, abort: str = "", after: int = 1, ask: bool = False) -> Trial:
         """Send requests, and step until each has ended, or nothing happens any more.
 
-        abort: taken back after so many steps, then once more, and a name that nobody sent. ask: for gauges after each step.
+        abort: aborted after so many steps, then once more, and a name that nobody sent. ask: for gauges after each step.
         """
         trial = Trial(requests, aborted=abort)
         for request in requests:

@@ -48,7 +48,7 @@ def test_several_things_are_counted(capfd: Capture) -> None:
     """What does not depend on each other is told in one run."""
     status, out, _ = invoke(capfd, "adapter", "check", f"{HERE}:SeveralThings")
 
-    assert (status, "2 things to mend before any rule is judged" in out) == (ExitStatus.FAILED, True)
+    assert (status, "2 things to fix before any rule is judged" in out) == (ExitStatus.FAILED, True)
 
 
 def test_json(capfd: Capture) -> None:
