@@ -1,4 +1,4 @@
-"""The pages and pictures that a bench leaves beside its lines."""
+"""The pages and pictures that a bench leaves next to its lines."""
 
 from __future__ import annotations
 

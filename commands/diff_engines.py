@@ -86,7 +86,7 @@ def compare(
     """Compare two engines on a case of a file, or on generated ones; Unsupported or TargetError if one cannot be opened."""
     claims = [target.info.claims for target in targets]
     if unknown := [name for name, one in zip(names, claims, strict=True) if value_of(one, "text") == "unknown"]:
-        return refuse(f"nobody knows the language model in {unknown[0]}, so its texts cannot be compared")
+        return refuse(f"the language model in {unknown[0]} is not known, so its texts cannot be compared")
     both = common(*claims)
     cases = [given] if given else [generated(number, both) for number in range(seed, seed + many)]
     sentinel = Sentinel().start()

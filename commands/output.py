@@ -14,7 +14,7 @@ from batchproof.exit_status import ExitStatus, refuse
 
 
 class Output(Console):
-    """A terminal, or a file, that is told of a closed pipe as everybody else is."""
+    """A terminal, or a file, whose closed pipe is handled like everyone else's."""
 
     def on_broken_pipe(self) -> NoReturn:
         """Hand it on: rich would end the process with the status that means that something was found."""
@@ -32,7 +32,7 @@ def written(run: Callable[[], ExitStatus]) -> ExitStatus:
         status = run()
         if sys.stdout is not None:
             sys.stdout.flush()
-    except OSError as error:  # files that cannot be read are told where they are read
+    except OSError as error:  # files that cannot be read are reported where they are read
         if not isinstance(error, BrokenPipeError):
             refuse(f"cannot write to standard output: {error.strerror}")
         _forget()

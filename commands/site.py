@@ -68,7 +68,7 @@ def _prepare(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     marker = out / INDEX
     if not marker.is_file() and any(out.iterdir()):
-        raise NotASiteError(f"{out} holds something that is not a site of ours: choose an empty folder for --out")
+        raise NotASiteError(f"{out} contains something other than a site of reports: choose an empty folder for --out")
     for path in _written(marker):
         (out / path).unlink(missing_ok=True)
     marker.write_text(json.dumps({"format": 1, "files": [], "unfinished": True}) + "\n", encoding="utf-8")
@@ -82,7 +82,7 @@ def _written(marker: Path) -> Iterator[str]:
         listed = json.loads(marker.read_text(encoding="utf-8"))["files"]
         paths = [PurePosixPath(one) for one in listed]
     except (ValueError, KeyError, TypeError):
-        raise NotASiteError(f"{marker} is not the index of a site of ours: choose another folder for --out") from None
+        raise NotASiteError(f"{marker} is not the index of a site of reports: choose another folder for --out") from None
     yield from (str(one) for one in paths if not one.is_absolute() and ".." not in one.parts)
 
 

@@ -66,7 +66,7 @@ def _status(code: Any) -> int:
 
 
 def _leave(status: int, *, hung: bool) -> NoReturn:
-    """Kill every descendant, say what was left, and be gone. Whoever comes second waits for the first."""
+    """Kill every descendant, say what was left, and exit. A second caller waits for the first."""
     if not _leaving.acquire(blocking=False):
         threading.Event().wait()
     with contextlib.suppress(Exception):

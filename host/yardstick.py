@@ -1,6 +1,6 @@
 """Two short fixed workloads that say how fast the host itself is now: one computes, the other wakes threads up.
 
-They have nothing to do with a target. Measured beside it, they say what a difference between two hosts, or between two
+They have nothing to do with a target. Measured next to it, they say what a difference between two hosts, or between two
 moments on one host, can explain: a time is made of waiting, of computing and of waking up, so that it changes by no more
 than the greatest of these three does.
 """

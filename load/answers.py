@@ -43,7 +43,7 @@ class Answers:
         """Note that a request was answered or refused, now."""
         now_ns = self._now_ns() - self._start_ns
         self.outcome[number] = outcome_of_future(future)
-        self.done[number] = now_ns  # written last: whoever sees it sees the outcome
+        self.done[number] = now_ns  # written last: a reader who sees it also sees the outcome
 
     def refuse(self, number: int, error: BaseException) -> None:
         """Note that `submit` itself raised, now."""

@@ -1,6 +1,6 @@
 """The names of all figures that this version measures: what each one means, its unit, and the conditions in its id.
 
-`figures.toml` beside this module is the registry; docs/figures.md is made from it. A figure is made by `figure`, which takes
+`figures.toml` next to this module is the registry; docs/figures.md is made from it. `figure` makes a figure and takes
 unit and direction from there: nothing that measures can emit a figure that nobody has declared. Names are frozen as the ids
 of rules are: one that was published keeps its meaning.
 """

@@ -18,7 +18,7 @@ _WORD = r"[a-z][a-z0-9_]*"
 _VALUE = r"[A-Za-z0-9_.+-]+"
 _ID = re.compile(rf"{_WORD}(\.{_WORD})*(\[{_WORD}={_VALUE}(,{_WORD}={_VALUE})*\])?", re.ASCII)
 LONGEST = 200  # characters of an id
-OF_THE_HOST = "host."  # begins the names of figures of the host itself, measured beside a bench
+OF_THE_HOST = "host."  # begins the names of figures of the host itself, measured with a bench
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """SARIF 2.1.0: the format in which code scanning takes the results of a tool.
 
-Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html; the section of each object stands beside it.
+Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html; the section of each object is noted next to it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Changes: what a gate says that compares a figure with an earlier one, or with one that is measured beside it.
+"""Changes: what a gate says that compares a figure with an earlier one, or with one that is measured next to it.
 
 FASTER, SLOWER: with the required confidence, the new one is better, or worse, than the base. SAME: it differs by less than
 the margin. UNPROVEN: the data cannot tell, but more of it, or a quieter host, may. INVALID: there is nothing to compare.

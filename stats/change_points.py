@@ -33,7 +33,7 @@ class OtavaMissing(Exception):
 class ChangePoint:
     """A place where a series changes. at: the first value after it, counted from 0.
 
-    first, end: the values before it are series[first:at], those after it series[at:end], up to the change points beside it.
+    first, end: the values before it are series[first:at], those after it series[at:end], up to the adjacent change points.
     before, after: their means. p_value: of a t-test between them; chosen among many, so not a probability of error.
     """
 

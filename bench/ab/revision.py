@@ -1,4 +1,4 @@
-"""A git revision of the user's own code, checked out beside it with an environment of its own, and removed afterwards."""
+"""A git revision of the user's own code, checked out next to it with its own environment, and removed afterwards."""
 
 from __future__ import annotations
 

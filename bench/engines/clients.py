@@ -1,6 +1,6 @@
 """Fairness among clients: one asks for little, the other for more than the engine can serve.
 
-The light client sends the same few requests twice, once alone and once beside the heavy one. For each client, two shares are
+The light client sends the same few requests twice, alone and alongside the heavy one. For each client, two shares are
 measured: the tokens it asked for that come while load is offered, and its requests that meet the objective.
 """
 

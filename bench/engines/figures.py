@@ -31,7 +31,7 @@ def latency(found: Works[Latency]) -> tuple[Figure, ...]:
 
 
 def prefill(found: Works[Prefill]) -> tuple[Figure, ...]:
-    """Return the times between two tokens of short requests, alone and beside long prompts."""
+    """Return the times between two tokens of short requests, alone and alongside long prompts."""
     return tuple(one for name, work in found.works.items() for one in _prefill(name, work))
 
 

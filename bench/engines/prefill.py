@@ -1,6 +1,6 @@
 """Isolation: how long prompts delay the texts that are being generated.
 
-The same short requests are sent twice, once alone and once beside long prompts, and the times between two tokens of the
+The same short requests are sent twice, once alone and once alongside long prompts, and the times between two tokens of the
 short ones are compared. An engine that computes a long prompt in one iteration makes all others wait for it; one that
 computes it in chunks makes each iteration longer. The simulated reference shows the delay that is unavoidable with this
 token budget.
@@ -36,7 +36,7 @@ SHORT = 0
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """The short requests, alone or beside long prompts. simulated_p99_ns: of the times between their tokens."""
+    """The short requests, alone or alongside long prompts. simulated_p99_ns: of the times between their tokens."""
 
     run: TextRun
     path: str
@@ -58,7 +58,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Prefill:
-    """Short requests, alone and beside long prompts. tokens: of a long prompt; budget: of an iteration."""
+    """Short requests, alone and alongside long prompts. tokens: of a long prompt; budget: of an iteration."""
 
     sides: Mapping[str, Side]
     tokens: int
@@ -83,7 +83,7 @@ class Prefill:
 
     @property
     def ratio(self) -> float | None:
-        """The p99 of the time between tokens beside long prompts, over that alone; None if either is unknown."""
+        """The p99 of the time between tokens alongside long prompts, over that alone; None if either is unknown."""
         alone, beside = (quantile(side.gap_ns, 99) for side in self.sides.values())
         return beside / alone if alone and beside else None
 

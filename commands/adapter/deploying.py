@@ -49,7 +49,7 @@ class Deploying(Notes):
                 return coming.result()
         except TargetError as error:
             deployed = self.target.deploy(config)
-            says = f"a deployment failed beside others, and works alone: {described(error).partition(';')[0]}"
+            says = f"a deployment failed alongside others, but works alone: {described(error).partition(';')[0]}"
             self._add(note("deploy", says, "deploy", "make `deploys_at_once` smaller, or leave it out"))
             return deployed
         return self.target.deploy(config)

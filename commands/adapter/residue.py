@@ -23,7 +23,7 @@ class Before(AbstractContextManager["Before"]):
     """What was there before the adapter was imported.
 
     Everything that is started afterwards inherits a mark in its environment, and is found by it, whatever session it is in
-    and whoever its parent is by then. What has no such mark is found as a descendant.
+    and whatever its parent is by then. What has no such mark is found as a descendant.
     """
 
     def __init__(self) -> None:

@@ -94,7 +94,7 @@ def anchor(delayed: Delayed) -> str:
 
 
 def took_early(delayed: Delayed) -> bool:
-    """Return whether a batch is closed while the model is busy: whoever takes its requests does not wait for the model."""
+    """Return whether a batch is closed while the model is busy: its requests are taken without waiting for the model."""
     return anchor(delayed) == "oldest-enqueue" and delayed.grew is False
 
 

@@ -21,7 +21,7 @@ from batchproof.commands.env.pip import Failed, Hear, Progress, pip, run, surrou
 from batchproof.targets.environments import MARKER, Environment, complete, python_in
 from batchproof.targets.protocol import Misuse, TargetError
 
-ROOM = 1.25  # free space needed, as a multiple of the installed size: downloads are unpacked beside it
+ROOM = 1.25  # free space needed, as a multiple of the installed size: downloads are unpacked next to it
 MB = 1_000_000
 LOOK_S = 30.0
 
@@ -94,7 +94,7 @@ def _fill(half: Path, wanted: Environment, python: str, version: str, hear: Hear
         facts = {"name": wanted.name, "version": wanted.version, "python": version, "downloaded": progress.done}
         (half / MARKER).write_text(json.dumps(facts) + "\n", encoding="utf-8")
     except Failed as failure:
-        raise TargetError(f"cannot make the environment {wanted.folder_name}: {failure}. Nothing of it is left") from None
+        raise TargetError(f"cannot make the environment {wanted.folder_name}: {failure}. Nothing was left behind") from None
     return progress.done
 
 

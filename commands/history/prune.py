@@ -35,7 +35,7 @@ def prune_runs(store: str, what: Pruning, *, yes: bool) -> ExitStatus:
     from batchproof.reports.history.writing import prune
 
     if not what.restricts:
-        raise HistoryError("say what goes: --run, --before, --target, --branch or --keep")
+        raise HistoryError("say what to remove: --run, --before, --target, --branch or --keep")
     which = Which(target=what.target, branch=what.branch, until=date("--before", what.before))
     with opened(store, write=yes) as history:
         found = numbers(history, which, ids=what.runs)

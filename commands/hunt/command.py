@@ -79,7 +79,7 @@ def hunt_on(options: HuntOptions) -> ExitStatus:
         before = hunt.read(folder) if options.resume else None
         target = resolve(options.target)
     except ReportError as error:
-        return refuse(f"cannot go on: {error}; hunt without --resume, or choose another --corpus")
+        return refuse(f"cannot continue: {error}; hunt without --resume, or choose another --corpus")
     except Misuse as error:
         return refuse(error)
     except TargetError as error:
@@ -324,7 +324,7 @@ class Hunt:
             status = ExitStatus.UNAVAILABLE
         if reason:
             sys.stdout.flush()
-            refuse(f"{line(reason)}. What was found is in {self.folder}; go on with --resume --corpus {self.folder}")
+            refuse(f"{line(reason)}. What was found is in {self.folder}; continue with --resume --corpus {self.folder}")
         return status
 
     def _status(self) -> ExitStatus:

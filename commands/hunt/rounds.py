@@ -196,7 +196,7 @@ class Rounds:
         laws = not ground.simulated or one.number % LAWS_EVERY == 0
         try:
             judged = judge(timeline, ground.claims, laws=laws, original=original)
-        except Exception as error:  # what cannot be judged is told, and the hunt goes on
+        except Exception as error:  # what cannot be judged is reported, and the hunt continues
             self.unjudged[f"{type(error).__name__}: {error}"] += 1
             judged = Judged({})
         points = reached(one.campaign.config, one.campaign.phases, timeline, age)

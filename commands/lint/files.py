@@ -101,7 +101,7 @@ def _read(path: str, release: tuple[int, int] | None) -> Source:
 
 
 def _folder(here: Path) -> str:
-    """Return the name of a configuration's folder if a version of the model lies beside the configuration."""
+    """Return the name of a configuration's folder if a version of the model is next to the configuration."""
     try:
         versions = any(one.name.isdecimal() and one.is_dir() for one in here.iterdir())
     except OSError:

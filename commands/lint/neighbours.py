@@ -1,4 +1,4 @@
-"""The models that lie beside a configuration: what `lint` compares the steps of an ensemble with."""
+"""The models that are next to a configuration: what `lint` compares the steps of an ensemble with."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COMPLETES = b"auto_complete_config"
 
 
 def neighbours(path: Path, read: Callable[[Path], bytes], release: tuple[int, int] | None) -> Beside:
-    """Return how to find the models beside the configuration at this path. Files that cannot be read tell nothing."""
+    """Return how to find the models next to the configuration at this path. Unreadable files are treated as unknown."""
     repository = path.parent.parent
 
     @cache

@@ -133,7 +133,7 @@ def measure(
     ToolFailed if it gives no result in time.
     """
     if sum(map(bool, (clients, rate, schedule is not None))) != 1:
-        raise ValueError("one of clients, rate and schedule")
+        raise ValueError("give exactly one of clients, rate and schedule")
     with tempfile.TemporaryDirectory(prefix="batchproof-perf-analyzer-") as name:
         folder = Path(name)
         (folder / "input.json").write_text(input_data(inputs), encoding="utf-8")

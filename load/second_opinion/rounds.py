@@ -36,7 +36,7 @@ from batchproof.targets.verbs import FullDeployment, full
 from batchproof.targets.witness.probe import Payload
 
 CONFIG = BatcherConfig(max_batch_size=8)
-BASE_NS, ROW_NS = 20_000_000, 1_250_000  # 20 ms and 1.25 ms a row: what a request costs a client is little beside it
+BASE_NS, ROW_NS = 20_000_000, 1_250_000  # 20 ms and 1.25 ms a row: what a request costs a client is small in comparison
 PAYLOAD = Payload(work_ns=BASE_NS, row_work_ns=ROW_NS)
 CLIENTS = 2 * CONFIG.max_batch_size  # one batch in the model and one on its way; with fewer clients it is not saturated
 ATTEMPTS = 3  # at a round in which either run is invalid
@@ -174,7 +174,7 @@ def _pair(
     *,
     theirs_first: bool = False,
 ) -> Pair:
-    """Run one after the other, in turns, because whoever is first meets another host than whoever is second. ToolMissing.
+    """Run one after the other, in turns, because the host differs between the first and the second. ToolMissing.
 
     If either is invalid both are run again, and the last attempt stands.
     """

@@ -1,4 +1,4 @@
-"""Our load on a server of texts beside guidellm's: the same prompts, the same server, the same minute, in turns.
+"""Our load on a text server compared with guidellm's: the same prompts, the same server, the same minute, in turns.
 
     batchproof lab second-opinions --target openai:http://host:port [--guidellm PROGRAM] [--quick]
 

@@ -25,7 +25,7 @@ def part_of(schedule: Schedule, numbers: Ints) -> Schedule:
 
 
 def nothing_known(schedule: Schedule, numbers: Ints) -> Samples:
-    """Return the samples of requests of which nothing is known, because whoever sent them was lost."""
+    """Return the samples of requests of which nothing is known, because their sender was lost."""
     never = np.full(len(numbers), NEVER, dtype=np.int64)
     outcome = np.full(len(numbers), OUTCOMES.index(UNANSWERED), dtype=np.uint8)
     return Samples(schedule.due_ns[numbers], never, never.copy(), outcome, np.zeros(len(numbers), dtype=np.int32))

@@ -77,7 +77,7 @@ class Worker:
 
     def _hand_on(self, message: Message) -> None:
         if self._lines is not None:
-            with contextlib.suppress(OSError):  # whoever reads what it says notices that it has ended
+            with contextlib.suppress(OSError):  # the reader of its output notices that it has ended
                 self._lines.send(message)
 
     def _start_sender(self) -> None:

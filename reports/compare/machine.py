@@ -1,7 +1,7 @@
 """Whether two runs come from one kind of machine, and what it costs to compare them if they do not.
 
 A time is made of waiting, of computing and of waking somebody up. Waiting takes as long on any machine; what computing and
-waking up take is measured beside each bench by two yardsticks (`host.compute_ns`, `host.handover_ns`). So between two
+waking up take is measured with each bench by two yardsticks (`host.compute_ns`, `host.handover_ns`). So between two
 machines a time changes by some factor between the least and the greatest of 1 and the two yardsticks' ratios. Which one is
 not known, because no yardstick knows what a target spends its time with: the whole range becomes uncertainty.
 """

@@ -48,7 +48,7 @@ def read(path: str | Path) -> AbReport:
 def _agree(header: Line, answers: Sequence[Line], footer: Line | None) -> None:
     names = [one["question"] for one in answers]
     if strange := [name for name in names if name not in header["questions"]]:
-        raise ReportError(f"{', '.join(strange)} was answered, and the header does not ask it")
+        raise ReportError(f"{', '.join(strange)} was answered, but the header does not ask it")
     if len(set(names)) != len(names):
         raise ReportError("one question has two answers")
     if footer is not None and footer["complete"] and set(header["questions"]) - set(names):

@@ -57,7 +57,7 @@ def read(path: str | Path) -> BenchReport:
 def _agree(header: Line, found: Sequence[Line], footer: Line | None) -> None:
     names = [one["measurement"] for one in found]
     if strange := [name for name in names if name not in header["measurements"]]:
-        raise ReportError(f"{', '.join(strange)} was measured, and the header did not select it")
+        raise ReportError(f"{', '.join(strange)} was measured, but the header did not select it")
     if len(set(names)) != len(names):
         raise ReportError("one measurement has two lines")
     if footer is not None and footer["names"] != names:

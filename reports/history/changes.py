@@ -12,7 +12,7 @@ from batchproof.stats.change_points import change_points
 
 @dataclass(frozen=True)
 class Changed:
-    """One change point. before, after: the runs beside it. runs_before, runs_after: all up to the change points beside it.
+    """One change point. before, after: the adjacent runs. runs_before, runs_after: all up to the adjacent change points.
 
     mean_before, mean_after: their means, in the unit of the series. newest: how many runs the series has from `after` on.
     """

@@ -67,7 +67,7 @@ def upgraded(store: str) -> Upgraded:
 
 
 def _copied(engine: Engine, file: Path, before: str) -> Path:
-    """Copy an SQLite as it is at one moment, whoever writes meanwhile; return the copy."""
+    """Copy an SQLite file as of one moment, even if others write to it meanwhile; return the copy."""
     copy = file.with_name(f"{file.name}.{before}")
     if copy.exists():
         raise HistoryError(f"{copy} is in the way: it is the copy that an upgrade makes; move it first")

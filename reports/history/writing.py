@@ -128,7 +128,7 @@ def _series(connection: Connection, run: Run, host: int, known: dict[Name, int])
 
 
 def _insert_new(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> int:
-    """Insert rows unless they are there, whoever else does the same now; return how many a single row made, 0 or 1."""
+    """Insert rows unless they are there, even if others insert them now; return how many a single row made, 0 or 1."""
     given = rows[0] if len(rows) == 1 else rows  # a statement with one row is compiled once
     if connection.dialect.name == "postgresql":
         from sqlalchemy.dialects.postgresql import insert as postgresql

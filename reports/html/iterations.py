@@ -78,7 +78,7 @@ def _lane(
 
 
 def _shape(letter: str, x: float, y: int, wide: float) -> str:
-    """Draw a block for tokens of a prompt, a dot for a next token, a line for waiting: shapes beside colours."""
+    """Draw a block for tokens of a prompt, a dot for a next token, a line for waiting: shapes as well as colours."""
     middle, across = y + ROW / 2, max(1.0, wide - 1)
     if letter in "pP!":
         bar = f'<path class="bar" d="M{x + across:g} {y + 3}v{ROW - 6}"/>' if letter == "P" else ""

@@ -66,7 +66,7 @@ def of_mark(name: str, at_ns: int) -> str:
 
 
 def aside(lane: Lane, mine: Sequence[Block]) -> str:
-    """Return the few words beside a lane: its batch, its rows, and why it was refused."""
+    """Return the few words next to a lane: its batch, its rows, and why it was refused."""
     numbers = " and ".join(str(block.number) for block in mine[:3])
     rows = count(lane.rows, "row") if lane.rows != 1 else ""
     return short(", ".join(filter(None, (numbers and f"batch {numbers}", rows, lane.kind))), 22)

@@ -1,7 +1,7 @@
 """A timeline as a picture in SVG: requests as lanes, batches as blocks across them, bounds where they were judged.
 
 A pure function from `reports.lanes.Lanes` to the text of one `<svg>` element, whose colours come from `lanes.css`. What has
-a time is an element with a `<title>`, which says the exact times to whoever points at it, or reaches it by keyboard.
+a time is an element with a `<title>`, which says the exact times to anyone who points at it or reaches it by keyboard.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _lane(at: int, picture: Lanes, said: Lanes, scale: _Scale, marked: Collectio
 
 
 def _ending(lane: Lane, x: str, y: int) -> str:
-    """Draw a triangle for an answer, a cross for a refusal, and a question mark for neither: shapes beside colours."""
+    """Draw a triangle for an answer, a cross for a refusal, and a question mark for neither: shapes as well as colours."""
     if lane.answered_ns is None:
         return f'<text class="bad open" x="{x}" y="{y + 5}">?</text>'
     if lane.kind:

@@ -38,7 +38,7 @@ def _written_out(code: int) -> str:
 
 @cache
 def environment(package: str = "") -> Environment:
-    """Return the environment for templates: those in the folder `templates` of a package, and those beside this file.
+    """Return the environment for templates: those in the folder `templates` of a package, and those next to this file.
 
     It always escapes, it makes unseen characters visible, and a name that a template misspells is an error.
     """

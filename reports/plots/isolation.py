@@ -1,4 +1,4 @@
-"""Who suffers when somebody else is busy: a critical model beside one that a spike hits, and priority levels."""
+"""What suffers when another part is busy: a critical model alongside one that a spike hits, and priority levels."""
 
 from __future__ import annotations
 

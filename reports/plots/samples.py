@@ -1,4 +1,4 @@
-"""The raw samples beside bench.jsonl: read, and turned into figures with intervals.
+"""The raw samples next to bench.jsonl: read, and turned into figures with intervals.
 
 A bench writes an .npz for each run (`load/samples.py` is the writer). Nothing in the file is run, and a file that would not
 fit into memory is not opened.

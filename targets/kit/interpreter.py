@@ -72,7 +72,7 @@ class Interpreter:
     def _apart(self, program: Path) -> Path:
         """Return the file, or a copy of one of ours.
 
-        Python looks for modules beside its program first, and there ours have modules with the names of their stacks.
+        Python looks for modules next to its program first, and there ours have modules with the names of their stacks.
         """
         if not program.resolve().is_relative_to(OURS):
             return program

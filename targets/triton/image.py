@@ -124,9 +124,9 @@ def _import(engine: Engine, system: Path, tag: str, base: str) -> None:
             src=str(system), repository=repository, tag=version, changes=[*SETTINGS, labels]
         )
     except Exception as error:
-        raise TargetError(f"the engine at {engine.host} does not import the image: {reason_of(error)}") from None
+        raise TargetError(f"the engine at {engine.host} cannot import the image: {reason_of(error)}") from None
     if why := refusal(str(answer)):
-        raise TargetError(f"the engine at {engine.host} does not import the image: {why}")
+        raise TargetError(f"the engine at {engine.host} cannot import the image: {why}")
     if before is not None and LABEL in (before.labels or {}):
         with contextlib.suppress(Exception):  # another name, or a container, still uses it
             engine.client.images.remove(before.id)

@@ -66,8 +66,8 @@ class ConfigurationServer:
     ) -> Answer:
         """Load this config.pbtxt from a model folder of this name.
 
-        versions: the version folders that the model and those beside it have. labels: its label files.
-        others: the models beside it, name -> config.pbtxt.
+        versions: the version folders that the model and those next to it have. labels: its label files.
+        others: the models next to it, name -> config.pbtxt.
         """
         if not folder or folder in (".", "..") or "/" in folder or "\0" in folder or len(folder.encode()) > 255:
             return Answer(REFUSED, f"'{folder}' cannot be the name of a folder")

@@ -1,6 +1,6 @@
 """Counts the requests that wait, exactly and across processes: those that were accepted and are not yet in the model.
 
-This file travels into other processes, as `probe.py` does: numpy, the standard library, and the files beside it.
+This file travels into other processes, as `probe.py` does: numpy, the standard library, and the files next to it.
 """
 
 from __future__ import annotations

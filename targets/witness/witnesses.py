@@ -1,6 +1,6 @@
 """Witnesses that number themselves, for stacks that run the model in several threads, tasks or processes.
 
-This file is copied into other processes, as `probe.py` is: it needs numpy, the standard library, and the files beside it.
+This file is copied into other processes, as `probe.py` is: it needs numpy, the standard library, and the files next to it.
 """
 
 from __future__ import annotations

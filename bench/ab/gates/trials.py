@@ -1,4 +1,4 @@
-"""Trials: decisions, kept with all that they were made from. A laboratory that was stopped goes on where it was."""
+"""Trials: decisions, kept with all that they were made from. An interrupted laboratory resumes where it stopped."""
 
 from __future__ import annotations
 

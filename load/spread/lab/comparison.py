@@ -1,7 +1,7 @@
 """The comparison itself, inside the hub of a network: `-m batchproof.load.spread.lab.comparison ORDER`, which is JSON.
 
 One server, which is an embedded Triton with the witness, and one schedule after another, each sent twice: by this process,
-beside the server, and by the workers, each at the far end of its cable and with a clock of its own. Prints a table.
+next to the server, and by the workers, each at the far end of its cable and with a clock of its own. Prints a table.
 """
 
 from __future__ import annotations

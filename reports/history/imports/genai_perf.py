@@ -85,7 +85,7 @@ def _found(aiperf: bool, version: str, metrics: Iterator[Metric], data: Mapping[
 
 
 def _of_json(data: Mapping[str, Any]) -> Iterator[Metric]:
-    """Yield the metrics of a JSON export: beside the other fields, or in `records` under names that were shorter then."""
+    """Yield the metrics of a JSON export: next to the other fields, or in `records` under the shorter names of that time."""
     inside = as_mapping(data.get("records")) or data
     for key, block in inside.items():
         values = as_mapping(block)

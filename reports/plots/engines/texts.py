@@ -1,4 +1,4 @@
-"""The raw samples of texts beside bench.jsonl: when each piece came, and what follows from that, with intervals."""
+"""The raw samples of texts next to bench.jsonl: when each piece arrived, and what follows from that, with intervals."""
 
 from __future__ import annotations
 

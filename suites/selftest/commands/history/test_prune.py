@@ -51,7 +51,7 @@ def test_what_is_asked_goes_after_yes(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ((), "say what goes: --run, --before, --target, --branch or --keep"),
+        ((), "say what to remove: --run, --before, --target, --branch or --keep"),
         (("--run", "2", "--run", "77"), "there is no run 77"),
         (("--before", "soon"), "--before soon: not a date such as 2026-11-23"),
     ],

@@ -62,7 +62,7 @@ def test_a_killed_comparison_can_be_read(tmp_path: Path) -> None:
     [
         (2, HEAD, "one question has two answers"),
         (0, HEAD, "incomplete although its footer says complete"),
-        (1, {**HEAD, "questions": ["p99 latency"]}, "mean throughput was answered, and the header does not ask it"),
+        (1, {**HEAD, "questions": ["p99 latency"]}, "mean throughput was answered, but the header does not ask it"),
         (1, {**HEAD, "margin": "5%"}, "'margin' is not a number"),
     ],
 )

@@ -164,7 +164,7 @@ def test_a_truncated_bench_says_so(tmp_path: Path) -> None:
         ("[]", "line 1 is not a JSON object"),
         ("{footer}", "the first line is not a header, so this is not bench.jsonl"),
         ("{header}\n{header}", "line 2: a second header"),
-        ("{header}\n{stray}", "stray was measured, and the header did not select it"),
+        ("{header}\n{stray}", "stray was measured, but the header did not select it"),
         ("{header}\n{a}\n{a}", "two lines"),
         ("{header}\n{footer}", "the footer's list of measurements is not that of the lines"),
         ("{header}\n{footer}\n{a}", "something follows the footer"),
