@@ -107,6 +107,13 @@ _TABLE = (
         changes="Rules that would deploy a smaller limit deploy this one.",
     ),
     Claim(
+        "batch_sizes",
+        "A batch holds any number of rows up to max_batch_size (`any`), or only max_batch_size and powers of two below it "
+        "(`powers-of-two`), or only max_batch_size and 1 (`one-or-full`): always the largest of these that the queue fills.",
+        "batches of any size",
+        ("any", "powers-of-two", "one-or-full"),
+    ),
+    Claim(
         "late_binding",
         "A batch takes in newcomers until an instance takes it, so that it grows while the model is busy.",
         "batches that grow while the model is busy",
@@ -145,6 +152,13 @@ _TABLE = (
         "those fail for which the model raises again (`retried`).",
         "a failed batch that is not tried again",
         ("fails", "retried"),
+    ),
+    Claim(
+        "closing",
+        "When a model is closed, what it has accepted is answered or refused (`either`), all of it is answered (`answers`), "
+        "or what is in the model is answered and what waits is refused (`refuses`).",
+        "a promise about what was accepted before",
+        ("either", "answers", "refuses"),
     ),
     Claim(
         "side_by_side",

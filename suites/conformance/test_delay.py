@@ -77,7 +77,13 @@ def test_window_begins_with_a_request(drive, judge, seed):
 @pytest.mark.rule("DB-DELAY-009")
 def test_one_newcomer_does_not_rearm(drive, judge):
     """One newcomer shortly before the end of the queue delay does not restart it"""
-    judge(drive(PATIENT, (Send("r0"), Send("r1", after_ns=2 * DELAY * 3 // 4))))
+    joins = Send("r0"), Send("r1", after_ns=2 * DELAY * 3 // 4)
+    waves = [[Send(f"before{wave}-{i}") for i in range(32)] for wave in range(6)]
+    before = (step for wave in waves for step in (*wave, Answered(tuple(send.name for send in wave))))
+
+    judge(drive(PATIENT, joins))
+
+    judge(drive(PATIENT, (*before, *joins)))
 
 
 @pytest.mark.rule("DB-DELAY-010")

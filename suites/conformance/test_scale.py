@@ -81,6 +81,9 @@ def test_long_batch_runs_once(drive, judge):
     """A request is executed once, however long its batch takes"""
     judge(drive(EIGHT, (*burst(3, work_ns=1_000 * MS), Answered(("r0", "r1", "r2")), Send("after"))))
 
+    plug = Send("plug", work_ns=1_000 * MS), Entered("plug")
+    judge(drive(EIGHT, (*plug, *burst(48))))
+
 
 @pytest.mark.rule("DB-SCALE-005")
 def test_every_instance_returns_own_results(drive, judge):

@@ -17,6 +17,7 @@ from batchproof.commands.mutants import pool
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.suites.selftest.strangers.exam import Verdict, judge, table
 from batchproof.suites.selftest.strangers.histories import FORTY, RIGHT_TOO
+from batchproof.suites.selftest.strangers.promises import PROMISES, RIGHT_AS_PROMISED
 from batchproof.suites.selftest.strangers.states import STATES
 from batchproof.suites.selftest.strangers.stranger import Stranger
 from batchproof.suites.selftest.strangers.table import FAULTY, RIGHT, STRANGERS
@@ -29,8 +30,9 @@ ALWAYS = (  # of the second series: quick ones, of every style; of the third: th
     "hidden-by-cancelled", "sooner-unnoticed", "one-slot-short", "cancelled-fill", "carry-to-the-back", "rest-dropped",
     "only-first-told", "stale-timer", "barging", "window-closes-for-good", "deaf-after-failure", "dozes-off", "second-stays",
 )  # fmt: skip
-KILLED = [one for one in (*FAULTY, *FORTY, *STATES) if one.kills and (NIGHTLY or one in FAULTY or one.name in ALWAYS)]
-ALL_RIGHT = (*RIGHT, *RIGHT_TOO)
+KILLED = [one for one in (*FAULTY, *FORTY, *STATES, *PROMISES)
+          if one.kills and (NIGHTLY or one in (*FAULTY, *PROMISES) or one.name in ALWAYS)]
+ALL_RIGHT = (*RIGHT, *RIGHT_TOO, *RIGHT_AS_PROMISED)
 
 
 def named(stranger: Stranger) -> tuple[str, ...]:
@@ -77,8 +79,8 @@ def test_every_fault_cites_a_thread_of_its_own() -> None:
 
 def test_names_and_rules_exist() -> None:
     """No two strangers have one name, and the rules that are expected to fail are in the catalogue."""
-    assert len(STRANGERS) == len(ALL_RIGHT) + len(FAULTY) + len(FORTY) + len(STATES)
-    assert {rule for one in (*FAULTY, *FORTY, *STATES) for rule in (*one.kills, *one.also)} <= set(rules())
+    assert len(STRANGERS) == len(ALL_RIGHT) + len(FAULTY) + len(FORTY) + len(STATES) + len(PROMISES)
+    assert {rule for one in (*FAULTY, *FORTY, *STATES, *PROMISES) for rule in (*one.kills, *one.also)} <= set(rules())
 
 
 @pytest.mark.parametrize(

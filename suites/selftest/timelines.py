@@ -49,7 +49,7 @@ def several(names: str, **more: Any) -> list[dict[str, Any]]:
 def happened(
     *requests: dict[str, Any], runs: tuple[Run, ...] = (), marks: dict[str, float] | None = None, stalled: bool = False,
     same_clock: bool = True, size: int = 4, delay: float = 0, timeout: float = 0,
-    config: dict[str, Any] | None = None, statistics: dict[str, Any] | None = None,
+    config: dict[str, Any] | None = None, statistics: dict[str, Any] | None = None, claims: dict[str, Any] | None = None,
 ) -> Timeline:
     """A timeline: serials are places, and every answer carries what the witness would have reported for its run."""
     serials = {one["name"]: place for place, one in enumerate(requests, 1)}
@@ -69,6 +69,7 @@ def happened(
         stalls=(Stall(0, LATE * MS),) if stalled else (),
         same_clock=same_clock,
         statistics=statistics,
+        claims=claims or {},
     )
 
 

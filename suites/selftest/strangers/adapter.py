@@ -174,10 +174,8 @@ class StrangerTarget:
     def __init__(self, stranger: Stranger) -> None:
         self.batcher = stranger.batcher
         self.style = stranger.style
-        self.info = TargetInfo(stranger.name, "1.0", f"{__name__}:{stranger.name}", claims=self.claims())
-
-    def claims(self) -> dict[str, Any]:
-        return CLAIMS[self.style]
+        claims = {**CLAIMS[self.style], **stranger.claims}
+        self.info = TargetInfo(stranger.name, "1.0", f"{__name__}:{stranger.name}", claims=claims)
 
     def deploy(self, config: BatcherConfig) -> Any:
         return DEPLOYED[self.style](self.batcher, config)

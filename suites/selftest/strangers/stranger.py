@@ -1,7 +1,7 @@
 """What is known of a stranger before it is judged."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 GITHUB = "https://github.com/"
@@ -13,6 +13,7 @@ class Stranger:
 
     breaks: the requirement that it breaks, in words. kills: the rules that say so, and must fail on it. Where it breaks
     other requirements as well, because nothing is served any more, `also` has the rules that may fail with them.
+    claims: what it claims beside what its style does.
     """
 
     name: str
@@ -21,6 +22,7 @@ class Stranger:
     breaks: str = ""
     kills: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    claims: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def style(self) -> str:

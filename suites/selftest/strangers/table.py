@@ -7,6 +7,7 @@ from functools import partial
 
 from batchproof.suites.selftest.strangers import collector, condition, loop, pool, scale, server
 from batchproof.suites.selftest.strangers.histories import FORTY, RIGHT_TOO
+from batchproof.suites.selftest.strangers.promises import PROMISES, RIGHT_AS_PROMISED
 from batchproof.suites.selftest.strangers.states import STATES
 from batchproof.suites.selftest.strangers.stranger import Stranger, faulty
 
@@ -150,4 +151,6 @@ FAULTY = (
     _faulty("futures-kept", server.FuturesKept, "apache/rocketmq-a2a/issues/40",
             "the memory of a batcher does not grow with the requests that it has answered or refused"),
 )
-STRANGERS = {stranger.name: stranger for stranger in (*RIGHT, *FAULTY, *RIGHT_TOO, *FORTY, *STATES)}
+STRANGERS = {stranger.name: stranger for stranger in (
+    *RIGHT, *FAULTY, *RIGHT_TOO, *FORTY, *STATES, *RIGHT_AS_PROMISED, *PROMISES,
+)}  # fmt: skip
