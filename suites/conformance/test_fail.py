@@ -19,7 +19,7 @@ def poisoned() -> Script:
 
 @pytest.mark.rule("DB-FAIL-001")
 def test_members_fail(drive, judge):
-    """A batch that raises fails every one of its members, or each is tried again where that is claimed"""
+    """A batch that raises fails every one of its members"""
     judge(drive(FOUR, poisoned()))
 
 
