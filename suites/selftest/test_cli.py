@@ -108,7 +108,7 @@ def test_an_unusable_option_is_misuse(
         ("[claims", " is not TOML: "),
         ("delay = true", "needs exactly one table, [claims]"),
         ("[claims]\n[more]", "needs exactly one table, [claims]"),
-        ("[claims]\nspeed = true", "unknown claim 'speed': choose from admission, batches_without_delay, block_size, "),
+        ("[claims]\nspeed = true", "unknown claim 'speed': choose from admission, batch_sizes, batches_without_delay, "),
         ("[claims]\ndelay = [1]", "the claim 'delay' is false or true, not [1]"),
         ("[claims]\ndelai = true", "unknown claim 'delai': did you mean 'delay'?"),
         (b"[claims]\ndelay = '\xff'", " is not TOML: "),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 WIRES = "batchproof.suites.selftest.targets.triton.wires"
 RULES = "SB-CONTROL-*,SB-END-*,SB-ERROR-*,SB-STATE-*"
-FAMILIES = "DB-SIZE-00[136],DB-RESULT-*,DB-ERROR-00[12],CU-LIMIT-00[1345],DP-VERSION-*,DP-ENSEMBLE-00[123]"
+FAMILIES = "DB-SIZE-00[136],DB-RESULT-*,DB-ERROR-00[12],CU-LIMIT-00[1345],DP-ENSEMBLE-00[123]"
 LEFT_OUT = {"SB-STATE-007"}  # it cancels a single request, which a stream and HTTP cannot
 CLIENT = """
 import sys, time
