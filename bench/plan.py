@@ -77,7 +77,7 @@ MEASUREMENTS = (
     ),
     Measurement(
         "sweep",
-        "which size and delay, closed and open loop, beside the oracle",
+        "which size and delay, closed and open loop, alongside the oracle",
         26,
         350,
         sweep.measure,

@@ -281,7 +281,7 @@ _TABLE = (
     Claim(
         "stall_free",
         "While prompts are computed, every running text goes on in each iteration.",
-        "running texts that go on beside prompts",
+        "running texts that go on alongside prompts",
     ),
     Claim(
         "request_priorities",
@@ -301,7 +301,7 @@ _TABLE = (
     Claim(
         "long_prefill_limit",
         "A limit can be set on the tokens of a prompt that an iteration computes while there are other requests.",
-        "a limit on long prompts beside others",
+        "a limit on long prompts alongside others",
     ),
     Claim("samples", "A request may ask for several continuations of its prompt.", "several continuations"),
     Claim("streaming", "Tokens are delivered while others are still made.", "streaming"),

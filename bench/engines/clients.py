@@ -87,7 +87,7 @@ class Clients:
         alone, light, heavy = self.shares.values()
         served = f"{light.served:.0%} of its tokens in time and the heavy one {heavy.served:.0%}"
         kept = f"{alone.within:.0%} -> {light.within:.0%} meet the objective"
-        return f"beside a heavy client, a light one gets {served}; {kept}"
+        return f"alongside a heavy client, a light one gets {served}; {kept}"
 
     def facts(self) -> dict[str, Any]:
         """Return JSON data."""
@@ -121,7 +121,7 @@ def _measured(bench: Bench, calibrate: Calibrate, work: Work) -> Clients:
         )
         bench.say("clients: a light one alone")
         alone = serving.offer(light)
-        bench.say("clients: a light one beside a heavy one")
+        bench.say("clients: a light one alongside a heavy one")
         together = serving.offer(merged(light, heavy))
         runs = {"alone": alone, "together": together}
         paths = tuple(serving.keep(f"{work.name}-clients-{name}", run) for name, run in runs.items())

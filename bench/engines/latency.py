@@ -1,4 +1,4 @@
-"""Latency at shares of the saturation: TTFT, the time between tokens, and end to end, beside the simulated reference."""
+"""Latency at shares of the saturation: TTFT, the time between tokens, and end to end, alongside the simulated reference."""
 
 from __future__ import annotations
 

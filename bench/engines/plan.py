@@ -17,7 +17,7 @@ MEASUREMENTS = (
     ),
     Measurement(
         "latency",
-        "TTFT, time between tokens and end to end at 0.3 to 0.9 of saturation, beside the simulated reference",
+        "TTFT, time between tokens and end to end at 0.3 to 0.9 of saturation, alongside the simulated reference",
         20,
         60,
         latency.measure,
@@ -44,7 +44,7 @@ MEASUREMENTS = (
     ),
     Measurement(
         "clients",
-        "what a light client gets beside one that asks for too much",
+        "what a light client gets alongside one that asks for too much",
         10,
         30,
         clients.measure,

@@ -38,7 +38,7 @@ def saturation(found: Works[Saturation]) -> tuple[Table, ...]:
 
 
 def latency(found: Works[Latency]) -> tuple[Table, ...]:
-    """Return two tables for each work: the results of each load, and percentiles of each time beside the simulation."""
+    """Return two tables for each work: the results of each load, and percentiles of each time alongside the simulation."""
     return tuple(table for name, one in found.works.items() for table in (_loads(name, one), _times(name, one)))
 
 

@@ -2,7 +2,7 @@
 
 In a closed loop so many sequences stay open, and each sends its next step when the last one is answered, as a text grows
 token by token. In an open loop sequences arrive by chance, and each has a step at a steady pace, as a camera has. One
-sequence at a time beside as many as there are slots says what batching gains (as in `naive`, by the same gate).
+sequence at a time alongside as many as there are slots says what batching gains (as in `naive`, by the same gate).
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ class Examination(Deploying):
         return seen
 
     def _with_delay(self, plain: Probe) -> None:
-        """Deploy with a delay, beside the first deployment where that is allowed."""
+        """Deploy with a delay, alongside the first deployment where that is allowed."""
         alone = self.target.info.claims.get("side_by_side") is False
         if alone:
             self._close(plain)

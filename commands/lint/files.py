@@ -25,7 +25,7 @@ class Source:
 
     folder: the name of the folder of a model that can be served from there; empty if it is not clear that one can.
     called: what the server calls the model if it has no name; empty if that is not known.
-    beside: finds the models that lie beside it.
+    beside: finds the models that lie next to it.
     """
 
     path: str

@@ -158,7 +158,7 @@ def hoard() -> None:
 
 
 def swap() -> None:
-    """Five requests and 6 blocks: a prompt ends late, beside a later request that has begun its text."""
+    """Five requests and 6 blocks: a prompt ends late, alongside a later request that has begun its text."""
     sizes = {"forks": (62, 7, 2), "ends": (10, 5, 1), "loses": (40, 12, 1), "part": (90, 4, 1), "short": (20, 12, 1)}
     alone: dict[str, list[int]] = {}
     for name, (length, count, samples) in sizes.items():

@@ -1,4 +1,4 @@
-"""Which size and delay: requests a second of each configuration as a heat map, beside what the oracle predicts."""
+"""Which size and delay: requests a second of each configuration as a heat map, alongside what the oracle predicts."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def base(name: str) -> str:
 
 @pytest.fixture
 def served(session):
-    """Return the configuration that the target says it serves, beside the one that it was given."""
+    """Return the configuration that the target says it serves, alongside the one that it was given."""
 
     def ask() -> ServedConfig:
         config = fitted(CONFIG, session.info.claims)

@@ -1,4 +1,4 @@
-"""Chunks: a long prompt is computed in parts, beside running requests."""
+"""Chunks: a long prompt is computed in parts, alongside running requests."""
 
 import pytest
 

@@ -83,7 +83,7 @@ def test_stop_tokens_of_others(generating, judge):
 
 
 def with_stop_tokens(on):
-    """Send requests whose stop tokens are in a prompt, or in the text of another one behind or beside it."""
+    """Send requests whose stop tokens are in a prompt, or in the text of another one behind or alongside it."""
     on.send("probe0", "probe1", "probe2", max_tokens=2)
     on.finish()
     prompts = [on.prompt_of(f"probe{place}") for place in range(3)]

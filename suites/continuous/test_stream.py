@@ -5,7 +5,7 @@ import pytest
 
 @pytest.mark.rule("CB-STREAM-001")
 def test_whole_and_in_order(generating, judge):
-    """At every moment, the streamed tokens are the beginning of the text, even beside aborts"""
+    """At every moment, the streamed tokens are the beginning of the text, even alongside aborts"""
     on = generating(blocks=12)
     on.send("r0", "r1", "r2", "r3", "r4", length=2 * on.block, max_tokens=2 * on.block)
     on.until_got("r1", 4)

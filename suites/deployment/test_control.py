@@ -78,7 +78,7 @@ def test_failed_reload(serving, judge):
 
 @pytest.mark.rule("DP-CONTROL-006")
 def test_neighbours_are_left_alone(serving, judge):
-    """Loading and unloading a model neither loses nor moves a request of the model beside it"""
+    """Loading and unloading a model neither loses nor moves a request of the model alongside it"""
     on = serving(MODEL)
     for turn in range(3):
         loading = on.begin_load(Model("other", FOUR))

@@ -18,7 +18,7 @@ AUTHOR = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what
 def environment(**more: str) -> dict[str, str]:
     """Return variables with which pip builds with what is installed here, and installs nothing else.
 
-    The dependencies of what is installed are found beside this interpreter's own packages, where this package may be, too.
+    The dependencies of what is installed are found next to this interpreter's own packages, where this package may be, too.
     """
     pip = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
            "PIP_FORCE_REINSTALL": "1"}  # fmt: skip

@@ -167,7 +167,7 @@ def test_a_test_is_found_by_the_path_of_its_module(path: Path) -> None:
 
 @pytest.mark.parametrize("module", [one for one in paths() if one.startswith("targets.witness.")])
 def test_the_witness_travels_light(module: str) -> None:
-    """What runs inside a server imports the standard library, numpy, Triton's own module and what is beside it."""
+    """What runs inside a server imports the standard library, numpy, Triton's own module and what is alongside it."""
     allowed = {*sys.stdlib_module_names, "numpy", "triton_python_backend_utils", "probe", "place"}
 
     beside = "batchproof.targets.witness"

@@ -10,7 +10,7 @@ TWO, TWO_CANDIDATES = direct(size=2), oldest(size=2, candidates=2)
 
 
 def cancelled():
-    """Cancel the second of three requests that wait, as the next one may be staged; a sequence beside it goes on."""
+    """Cancel the second of three requests that wait, as the next one may be staged; a sequence alongside it goes on."""
     queued = in_line(step(5, 1), step(5, 2), step(5, 3), step(6, 1))
     after = (Answered(("s5.2",)), Release("gate"), Answered(("plug", "s5.1", "s5.3", "s6.1")))
     return (*turn([5, 6], 0), *plug(), *queued, Cancel("s5.2"), *after, *turn([6], 2, last=2))

@@ -103,7 +103,7 @@ def build() -> Any:
 
 
 def write(folder: Path) -> Path:
-    """Write the model and the files that the engine expects beside it; return the folder."""
+    """Write the model and the files that the engine expects alongside it; return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     openvino.save_model(build(), folder / "openvino_model.xml", compress_to_fp16=False)
     (folder / "config.json").write_text('{"model_type": "llama"}', encoding="utf-8")

@@ -64,7 +64,7 @@ class PyTritonDeployment:
 class PyTritonTarget:
     """A server that PyTriton starts. python: the interpreter that has PyTriton, if that is not our own."""
 
-    deploys_at_once = 1  # beside the rule that is judged: PyTriton's `bind` is not for several threads at once
+    deploys_at_once = 1  # alongside the rule that is judged: PyTriton's `bind` is not for several threads at once
 
     def __init__(self, python: str = "") -> None:
         interpreter = Interpreter(python, ["nvidia-pytriton"])

@@ -1,4 +1,4 @@
-"""MLServer: a request of a wrong shape comes beside two good ones. What becomes of those?
+"""MLServer: a request of a wrong shape comes alongside two good ones. What becomes of those?
 
 The model's settings say that its input has three columns, and one request has two.
 Run it in an environment with `mlserver==1.7.1` and `uvloop<0.22`: `python mlserver_shapes.py`.

@@ -52,7 +52,7 @@ def _saturation(name: str, work: Mapping[str, Any], folder: Path) -> Chart:
 
 
 def _iterations(work: Mapping[str, Any], rows: int) -> Panel:
-    """Draw what an iteration takes that computes one token for each of so many rows, beside what the device takes."""
+    """Draw what an iteration takes that computes one token for each of so many rows, alongside what the device takes."""
     pace, device = work["pace"], work["work"]
     places = sorted({1, *(rows * part // 4 for part in (1, 2, 3, 4)), rows} - {0})
     engine = [pace["base_ns"] + (pace["row_ns"] + pace["token_ns"]) * at for at in places]

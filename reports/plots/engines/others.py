@@ -19,7 +19,7 @@ SHORT = 0  # the client whose requests are short
 
 
 def prefill(measurement: Mapping[str, Any], folder: Path) -> Iterator[Chart]:
-    """Yield for each work the time between the tokens of short requests, alone and beside long prompts."""
+    """Yield for each work the time between the tokens of short requests, alone and alongside long prompts."""
     for name, work in measurement["works"].items():
         yield _prefill(str(name), work, folder)
 

@@ -1,4 +1,4 @@
-"""The report folder of a bench under test: raw samples are kept beside its report."""
+"""The report folder of a bench under test: raw samples are kept alongside its report."""
 
 from __future__ import annotations
 

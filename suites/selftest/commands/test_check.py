@@ -1,4 +1,4 @@
-"""`batchproof check --format`: what a CI system reads, beside what people read."""
+"""`batchproof check --format`: what a CI system reads, alongside what people read."""
 
 from __future__ import annotations
 

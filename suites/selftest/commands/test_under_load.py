@@ -37,7 +37,7 @@ def test_a_right_batcher_is_said_to_be_right(tmp_path: Path) -> None:
 
 
 def test_a_batcher_that_mixes_results_up_fails_however_fast_it_is(tmp_path: Path) -> None:
-    """The measurement's line says what was wrong, and a page beside the report shows it."""
+    """The measurement's line says what was wrong, and a page alongside the report shows it."""
     status, said = benched("mutant:results-swapped", tmp_path)
 
     page = (tmp_path / "sweep-wrong-under-load.txt").read_text(encoding="utf-8")

@@ -80,7 +80,7 @@ def test_the_next_run_finds_free_slots(served: Served) -> None:
 
 
 def test_clients_take_their_lengths_by_turns(served: Served) -> None:
-    """Sequences of one request beside long ones."""
+    """Sequences of one request alongside long ones."""
     keep_open(served, MIXED, 2, seconds=2, wait_ns=S, seed=1)
     assert served.traffic
     lengths = Counter(len(steps) for steps in by_sequence(served.traffic.taken()).values())

@@ -1,4 +1,4 @@
-"""The configuration of sequences under test: what Triton's message holds, and what is beside it."""
+"""The configuration of sequences under test: what Triton's message holds, and what is alongside it."""
 
 from __future__ import annotations
 

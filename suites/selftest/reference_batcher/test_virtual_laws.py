@@ -143,7 +143,7 @@ def lived(plan: Plan) -> History:
 def test_any_schedule_keeps_the_laws(plan: Plan) -> None:
     """Every request is settled once, in order, within the size.
 
-    None that is due waits beside an idle instance, or leaves early.
+    None that is due waits while an instance is idle, or leaves early.
     """
     history = lived(plan)
     config, requests = plan.config, range(len(plan.requests))
@@ -173,7 +173,7 @@ def test_any_schedule_keeps_the_laws(plan: Plan) -> None:
         assert all(history.rows(n) > room for n in left), "whoever fits travels along"
         late = batch.start_ns > due_ns
         assert batch.start_ns >= due_ns, "not before it is due"
-        assert not late or history.busy_before(batch.start_ns) == config.instances, "no idle instance beside it"
+        assert not late or history.busy_before(batch.start_ns) == config.instances, "no instance is idle"
 
 
 @settings(PROFILE, max_examples=60)

@@ -88,7 +88,7 @@ def test_summary_escapes_hostile_text(verdict: str, told: str) -> None:
 
 
 def test_write_all_leaves_its_documents(tmp_path: Path) -> None:
-    """They are written beside report.jsonl, and those for machines can be read back."""
+    """They are written alongside report.jsonl, and those for machines can be read back."""
     paths = write_all(read(write(tmp_path, *LINES)), tmp_path)
     assert [path.name for path in paths] == ["report.json", "junit.xml", "report.sarif", "summary.md", "report.html"]
     assert json.loads(paths[0].read_text(encoding="utf-8"))["counts"] == COUNTS

@@ -153,7 +153,7 @@ class StandInRepository:
         self._old: list[threading.Thread] = []
 
     def load(self, model: Model) -> None:
-        """Load it beside the old one, put it in its place, and let the old one serve what it has."""
+        """Load it alongside the old one, put it in its place, and let the old one serve what it has."""
         if missing := [step for step in model.steps if step not in self._loaded]:
             raise TargetError(f"ensemble {model.name} contains models that are not available: {', '.join(missing)}")
         new = Loaded(model, self._place(model.name), self._limiter)

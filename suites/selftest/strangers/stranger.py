@@ -13,7 +13,7 @@ class Stranger:
 
     breaks: the requirement that it breaks, in words. kills: the rules that say so, and must fail on it. Where it breaks
     other requirements as well, because nothing is served any more, `also` has the rules that may fail with them.
-    claims: what it claims beside what its style does.
+    claims: what it claims alongside what its style does.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Revisions: checked out beside the user's files, with an environment, and removed whatever happens."""
+"""Revisions: checked out alongside the user's files, with an environment, and removed whatever happens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run beside its simulation: the margins, and for whom they count."""
+"""A run alongside its simulation: the margins, and for whom they count."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_a_speed_up_is_no_failure_and_may_be_one_of_several_commits(
 
 
 def test_the_host_itself_is_no_commits_fault(checkout: Checkout, capfd: pytest.CaptureFixture[str]) -> None:
-    """What is measured of the host beside a bench is told, and fails nothing."""
+    """What is measured of the host alongside a bench is told, and fails nothing."""
     figure = replace(FIGURE, id="host.compute_ns[when=after]", better="lower", low=None, high=None)
     values = [100.0, 100.5] * 5 + [200.0, 201.0] * 4
     runs = [run(at, figures=(replace(figure, value=value),)) for at, value in enumerate(values)]

@@ -40,7 +40,7 @@ def test_what_nobody_can_see_is_left_to_the_laws() -> None:
 
 
 def test_an_instance_that_is_free_is_judged_on_the_host_by_the_law_that_is_claimed() -> None:
-    """Half a second beside a free instance breaks the law with or without a queue policy, if either is claimed."""
+    """Half a second alongside a free instance breaks the law with or without a queue policy, if either is claimed."""
     late = happened(request("r0", back=700), runs=(Run("r0", 600, 650),))
     policy = happened(request("r0", back=700), runs=(Run("r0", 600, 650),), config={"max_queue_size": 4})
 

@@ -1,4 +1,4 @@
-"""What `lint` learns of the models that lie beside an ensemble."""
+"""What `lint` learns of the models that lie next to an ensemble."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our load on a server of texts beside guidellm's."""
+"""Our load on a server of texts alongside guidellm's."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_what_does_not_matter_does_not():
 
 
 def test_simulated_runs_have_no_machine(tmp_path):
-    """Unless a torch model was timed beside them."""
+    """Unless a torch model was timed alongside them."""
     virtual = {"target": TARGET | {"sight": "virtual"}}
 
     assert simulated(run_of(tmp_path / "1", best(400.0), **virtual))

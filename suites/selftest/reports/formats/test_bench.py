@@ -134,7 +134,7 @@ def test_a_partly_valid_result_is_shown_with_a_reason(tmp_path: Path, monkeypatc
 
 
 def test_a_fail_outweighs_an_inconclusive() -> None:
-    """The worst status wins, and something measured beside something skipped is fine."""
+    """The worst status wins, and something measured alongside something skipped is fine."""
     assert status_of(["PASS", "INCONCLUSIVE", "FAIL"]) == 1
     assert status_of(["measured", "SKIPPED"]) == 0
     assert status_of(["SKIPPED", "SKIPPED"]) == status_of([]) == 5

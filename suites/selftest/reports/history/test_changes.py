@@ -21,7 +21,7 @@ def points(*values: float) -> list[Point]:
 
 
 def test_a_change_has_the_runs_before_and_after() -> None:
-    """The two beside it, all up to the next change, and how new it is."""
+    """The two alongside it, all up to the next change, and how new it is."""
     (one,) = changes_of(SERIES, points(*[100.0] * 12, *[90.0] * 8), 0.0)
 
     assert (one.before.run, one.after.run, one.newest) == (11, 12, 8)

@@ -112,7 +112,7 @@ def written(folder: Path, answers: list[dict[str, Any]], *, complete: bool = Tru
 
 
 def test_each_answer_has_its_interval_and_what_is_invalid_has_none(tmp_path: Path) -> None:
-    """New against base in percent, and the word beside the name of the figure."""
+    """New against base in percent, and the word alongside the name of the figure."""
     report = written(tmp_path, [answer(QUESTIONS[0], "SLOWER", (0.9, 0.88, 0.92)), answer(QUESTIONS[1], "INVALID", None)])
     answers, pairs = charts(report)
     (panel,) = answers.panels

@@ -105,7 +105,7 @@ def test_names_from_outside_are_text(every: tuple[Chart, ...]) -> None:
 
 @pytest.mark.usefixtures("drawable")
 def test_every_colour_can_be_changed_for_a_dark_screen(every: tuple[Chart, ...]) -> None:
-    """Each paint is a role's, and has the class of that role beside it."""
+    """Each paint is a role's, and has the class of that role alongside it."""
     for chart in every:
         root = parsed(to_svg(chart))
         for element in root.iter():

@@ -45,7 +45,7 @@ def bench(folder: Path) -> BenchReport:
 
 
 def test_the_page_is_small_and_needs_no_network(tmp_path: Path) -> None:
-    """One file, with the tables beside the charts."""
+    """One file, with the tables alongside the charts."""
     pytest.importorskip("matplotlib", reason="the extra `plots` (matplotlib) is not installed")
     bench(tmp_path)
     text = page.write(tmp_path).read_text(encoding="utf-8")

@@ -85,7 +85,7 @@ class SkipAhead(Engine):
 
 
 class Watermark(Engine):
-    """Two pages stay free when somebody is admitted beside others."""
+    """Two pages stay free when somebody is admitted alongside others."""
 
     claims = MappingProxyType({"joins_within": False})
     watermark = 2

@@ -66,7 +66,7 @@ class Engine:
     swaps = False  # a victim's pages are kept in other memory
     aligned = False  # a chunk of a prompt ends with a page
     reserves = False  # a job gets the pages of its whole text when it is admitted
-    watermark = 0  # pages that stay free when somebody is admitted beside others
+    watermark = 0  # pages that stay free when somebody is admitted alongside others
 
     pool_class = Pool
     claims: Mapping[str, Any] = MappingProxyType({})  # what it claims otherwise than the plain one

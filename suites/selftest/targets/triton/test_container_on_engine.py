@@ -88,7 +88,7 @@ def until_running(engine: Engine, pid: int) -> None:
 
 
 def test_a_run_leaves_nothing_in_the_engine(engine: Engine, tmp_path: Path) -> None:
-    """It ends, keeps the server's log beside its report, and names how to run it again."""
+    """It ends, keeps the server's log alongside its report, and names how to run it again."""
     run = start(tmp_path, "DB-SIZE-006,CFG-PARSE-*")
     output, _ = run.communicate(timeout=PATIENT)
 

@@ -31,7 +31,7 @@ def read_json(folder: Path, data: Any) -> Found:
 
 
 def stored(name: str) -> Any:
-    """Return the data of a file beside this one."""
+    """Return the data of a file alongside this one."""
     return json.loads((HERE / name).read_text())
 
 

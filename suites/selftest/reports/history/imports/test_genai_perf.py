@@ -125,7 +125,7 @@ def test_an_export_of_aiperf_is_a_run(tmp_path: Path) -> None:
 
 
 def test_early_exports_keep_their_metrics_apart(tmp_path: Path) -> None:
-    """In `records`, under short names, with the long one beside it."""
+    """In `records`, under short names, with the long one alongside it."""
     records = {"ttft": {"tag": "ttft", "header": "Time to First Token", "unit": "ms", "avg": 20.5, "p50": None}}
     found = read_json(tmp_path, {"records": records, "input_config": CONFIG, "was_cancelled": True})
 
