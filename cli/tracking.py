@@ -42,6 +42,9 @@ def compare(
     base: Annotated[list[str] | None, typer.Option(help="A run of the base. May be repeated.")] = None,
     new: Annotated[list[str] | None, typer.Option(help="A new run. May be repeated.")] = None,
     fail_if_slower: Annotated[str, typer.Option(help="A change that is proved to be smaller counts as none.")] = "5%",
+    run_spread: Annotated[
+        str, typer.Option(help="The standard deviation of equal runs, assumed if each side has only one.")
+    ] = "2%",
     figures: Annotated[
         str,
         typer.Option(help="Only these figures: ids or patterns such as 'sweep.*', separated by commas. All of them decide."),
@@ -66,4 +69,4 @@ def compare(
     sides = ([named[0]], [named[1]]) if named else (base or [], new or [])
     if not all(sides):
         misuse("two sides are compared: give BASE and NEW, or --base FOLDER and --new FOLDER")
-    end(judge(CompareOptions(*sides, fail_if_slower, figures, correct, form.value, everything, store)))
+    end(judge(CompareOptions(*sides, fail_if_slower, run_spread, figures, correct, form.value, everything, store)))

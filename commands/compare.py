@@ -47,12 +47,14 @@ class CompareOptions:
     """The options of the command line.
 
     base, new: folders, files, or runs of the history `store` (`history:12,13`). figures: patterns, separated by commas.
-    form: text, json or markdown. everything: print the figures without a change, too.
+    run_spread: what is assumed of equal runs if there is one a side. form: text, json or markdown. everything: print the
+    figures without a change, too.
     """
 
     base: Sequence[str]
     new: Sequence[str]
     fail_if_slower: str = "5%"
+    run_spread: str = "2%"
     figures: str = ""
     correct: bool = False
     form: str = "text"
@@ -67,10 +69,11 @@ def compare(options: CompareOptions) -> ExitStatus:
 
 def _compare(options: CompareOptions) -> ExitStatus:
     try:
-        margin = margin_of(options.fail_if_slower)
+        margin = share_of(options.fail_if_slower, "--fail-if-slower")
+        run_spread = share_of(options.run_spread, "--run-spread")
         base, new = sides(options.base, options.new, options.store)
         patterns = [word.strip() for word in options.figures.split(",") if word.strip()]
-        found = compare_runs(base, new, margin=margin, patterns=patterns, correct=options.correct)
+        found = compare_runs(base, new, margin=margin, patterns=patterns, correct=options.correct, run_spread=run_spread)
     except (Usage, ReportError, NotComparable, HistoryError, NoFigures) as error:
         unavailable = isinstance(error, HistoryUnavailable)
         return refuse(line(error), ExitStatus.UNAVAILABLE if unavailable else ExitStatus.MISUSE)
@@ -83,12 +86,12 @@ def _compare(options: CompareOptions) -> ExitStatus:
     return STATUSES[found.change]
 
 
-def margin_of(text: str) -> float:
+def share_of(text: str, option: str) -> float:
     """Return `5%` or `0.05` as a share; Usage if it is neither."""
     number = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+) ?(%?)", text.strip(), re.ASCII)
     share = float(number[1]) / (100 if number[2] else 1) if number else -1.0
     if not 0 <= share < 1:
-        raise Usage(f"--fail-if-slower {text}: give a share from 0 to below 1, such as 5% or 0.05")
+        raise Usage(f"{option} {text}: give a share from 0 to below 1, such as 5% or 0.05")
     return share
 
 

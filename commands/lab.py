@@ -274,6 +274,22 @@ def compare_rates(
     raise typer.Exit(status)
 
 
+@lab.command("compare-power", epilog=STATUSES)
+def compare_power(
+    slower: Annotated[str, typer.Option(help="By how much the new side is slower.")] = "5%",
+    fail_if_slower: Annotated[str, typer.Option(help="The margin, as for compare.")] = "5%",
+    run_spread: Annotated[str, typer.Option(help="What is assumed of one run per side, as for compare.")] = "2%",
+    comparisons: Annotated[int, typer.Option(min=1, max=100_000, help="Comparisons for each number.")] = 1000,
+    seed: Seed = 1729,
+) -> None:
+    """Simulate how often `batchproof compare` finds a slow-down, and how often it is wrong, by runs and their spread."""
+    with _one_message():
+        from batchproof.commands.compare_power import print_power
+
+        status = print_power(slower, fail_if_slower, run_spread, comparisons, seed)
+    raise typer.Exit(status)
+
+
 @lab.command(epilog=STATUSES)
 def configurations(
     folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Where the config.pbtxt files are.")],

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from batchproof.reports.compare.machine import Correction, correction, differences, drift, known, simulated
-from batchproof.reports.compare.ratio import ratio
+from batchproof.reports.compare.ratio import MOST_RUNS, RUN_SPREAD, ratio, runs_needed
 from batchproof.reports.figure_names import declared
 from batchproof.reports.figures import OF_THE_HOST, Better, Figure
 from batchproof.reports.measured import Measured
@@ -68,7 +68,8 @@ class Comparison:
     """All figures of some runs against those of a base.
 
     rows: those that decide first. appeared: ids that only the new runs have. margin: what counts as no change. correction:
-    for different machines; None: they are of one kind. notes: what a reader should know besides.
+    for different machines; None: they are of one kind. run_spread: what is assumed of equal runs where a
+    figure has one a side. notes: what a reader should know besides.
     """
 
     base: tuple[Measured, ...]
@@ -77,6 +78,7 @@ class Comparison:
     appeared: tuple[str, ...]
     margin: float
     confidence: float
+    run_spread: float
     correction: Correction | None = None
     notes: tuple[str, ...] = ()
 
@@ -84,6 +86,11 @@ class Comparison:
     def deciding(self) -> tuple[Compared, ...]:
         """The figures that the gate looks at."""
         return tuple(row for row in self.rows if row.decides)
+
+    @property
+    def assumes(self) -> bool:
+        """Whether the spread of equal runs is assumed, because a figure that decides has one result a side."""
+        return bool(self.run_spread) and any(row.runs == (1, 1) for row in self.deciding)
 
     @property
     def change(self) -> Change:
@@ -96,7 +103,8 @@ class Comparison:
             name: {"target": runs[0].target, "host": dict(runs[0].host), "runs": [str(run.where) for run in runs]}
             for name, runs in (("base", self.base), ("new", self.new))
         }
-        how = {"margin": self.margin, "confidence": self.confidence, "notes": list(self.notes)}
+        how: dict[str, Any] = {"margin": self.margin, "confidence": self.confidence, "run_spread": self.run_spread}
+        how["notes"] = list(self.notes)
         how |= {"correction": asdict(self.correction) if self.correction else None}
         rows = [row.facts() for row in self.rows]
         return {"change": self.change, **sides, **how, "figures": rows, "appeared": list(self.appeared)}
@@ -109,16 +117,21 @@ def compare(
     margin: float = MARGIN,
     patterns: Sequence[str] = (),
     correct: bool = False,
+    run_spread: float = RUN_SPREAD,
 ) -> Comparison:
     """Compare runs with those of a base; NotComparable says why that would mislead, or that there is nothing to compare.
 
     margin: a change that is proved to be smaller is SAME. patterns: only figures whose id or name matches one, and all of
     them decide; empty: all figures, and those decide that the registry says (all if there are none of these). correct: if
-    the machines differ, add what that may explain to the uncertainty, instead of refusing.
+    the machines differ, add what that may explain to the uncertainty, instead of refusing. run_spread: the standard
+    deviation of equal runs, which is assumed if there is only one a side.
     """
     for run in (*base, *new):
         if run.truncated:
             raise NotComparable(f"{run.where} is truncated: the run never got to its end; measure again")
+        if "questions" in run.header:
+            advice = "which has its answer (ab.md): to compare two others, give both to one `ab`"
+            raise NotComparable(f"{run.where} is a comparison of `ab`, {advice}")
     _same_settings(base, new)
     corrected, notes = _same_machine(base, new, margin, correct=correct)
     sides = [[{one.id: one for one in run.figures if _looked_at(one, patterns)} for run in runs] for runs in (base, new)]
@@ -131,12 +144,14 @@ def compare(
         raise NotComparable("BASE and NEW have no figure in common: they did not measure the same")
     deciding = _deciding(ids[0], everything=bool(patterns))
     confidence = each_of(CONFIDENCE, len(deciding))
-    rows = [_row(name, sides, margin, confidence, corrected, decides=name in deciding) for name in ids[0]]
+    assumed = 0.0 if all(simulated(run) for run in (*base, *new)) else run_spread
+    gate = _Gate(margin, confidence, assumed, corrected)
+    rows = [_row(name, sides, gate, decides=name in deciding) for name in ids[0]]
     rows.sort(key=lambda row: not row.decides)
     early = [f"{run.where} ended early, without {', '.join(run.missing)}" for run in (*base, *new) if run.missing]
     appeared = tuple(name for name in ids[1] if name not in ids[0])
     told = (*notes, *early)
-    return Comparison(tuple(base), tuple(new), tuple(rows), appeared, margin, confidence, corrected, told)
+    return Comparison(tuple(base), tuple(new), tuple(rows), appeared, margin, confidence, assumed, corrected, told)
 
 
 def _looked_at(one: Figure, patterns: Sequence[str]) -> bool:
@@ -152,26 +167,31 @@ def _deciding(ids: Sequence[str], *, everything: bool) -> set[str]:
     return set(ids) if everything or not by_registry else by_registry
 
 
-def _row(
-    name: str,
-    sides: Sequence[Sequence[Mapping[str, Figure]]],
-    margin: float,
-    confidence: float,
-    corrected: Correction | None,
-    *,
-    decides: bool,
-) -> Compared:
+@dataclass(frozen=True)
+class _Gate:
+    """What every figure is judged by."""
+
+    margin: float
+    confidence: float
+    run_spread: float
+    corrected: Correction | None
+
+
+def _row(name: str, sides: Sequence[Sequence[Mapping[str, Figure]]], gate: _Gate, *, decides: bool) -> Compared:
     every = [[run[name] for run in side if name in run] for side in sides]
     one = every[0][0]
     foreign = _foreign(every)
     valid = [[] if foreign else [figure for figure in side if figure.valid] for side in every]
-    found = ratio(valid[0], valid[1], confidence)
+    found = ratio(valid[0], valid[1], gate.confidence, gate.run_spread)
     why = foreign or _why(every, valid, found)
-    if corrected is not None and not why:
-        found, why = _with(corrected, one, found)
-    answer = INVALID if not found.n else UNPROVEN if found.estimate is None else change(found, margin, one.better)
-    before, after = _middle(valid[0]), _middle(valid[1])
     counts = len(valid[0]), len(valid[1])
+    needed = "" if why else _needed(found, counts, gate.margin)
+    if gate.corrected is not None and not why:
+        needed = ""  # more runs do not make two machines one
+        found, why = _with(gate.corrected, one, found)
+    answer = INVALID if not found.n else UNPROVEN if found.estimate is None else change(found, gate.margin, one.better)
+    why = why or needed * (answer == UNPROVEN)
+    before, after = _middle(valid[0]), _middle(valid[1])
     return Compared(name, one.unit, one.better, before, after, counts, found, answer, decides, why)
 
 
@@ -191,6 +211,16 @@ def _why(every: Sequence[Sequence[Figure]], valid: Sequence[Sequence[Figure]], f
     if found.estimate is None:
         return "there is no ratio to 0"
     return "one run has no interval here: compare several" if found.low is None and found.high is None else ""
+
+
+def _needed(found: Interval, counts: tuple[int, int], margin: float) -> str:
+    """Return how many runs would tell; empty if nothing is known of how they vary."""
+    if found.low is None or found.high is None:
+        return ""
+    if margin <= 0:
+        return "without a margin, no number of runs shows that nothing has changed"
+    enough = runs_needed(found, *counts, margin)
+    return f"{enough} runs a side would tell" if enough else f"more than {MOST_RUNS} runs a side: measure with `ab` instead"
 
 
 def _with(corrected: Correction, one: Figure, found: Interval) -> tuple[Interval, str]:

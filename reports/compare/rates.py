@@ -6,11 +6,13 @@ A gate's error rates are facts about a machine, a target and a form of bench: th
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from batchproof.reports.compare.comparison import MARGIN, compare
+from batchproof.reports.compare.ratio import spread
 from batchproof.reports.figures import OF_THE_HOST
 from batchproof.reports.measured import Measured
 from batchproof.stats.change import Change
@@ -49,6 +51,18 @@ def rates(
 def measuring(runs: Sequence[Measured]) -> list[Measured]:
     """Return the runs that have figures: a base without any cannot be compared with."""
     return [run for run in runs if any(not one.name.startswith(OF_THE_HOST) for one in run.figures)]
+
+
+def spreads(base: Sequence[Measured], new: Sequence[Measured] = ()) -> dict[str, float]:
+    """Return by how much equal runs vary, of each figure with two results on a side: what `compare --run-spread` wants."""
+    groups: dict[str, list[list[float]]] = {}
+    for side in (measuring(base), new):
+        values: dict[str, list[float]] = {}
+        for one in (figure for run in side for figure in run.figures if figure.valid and figure.value > 0):
+            values.setdefault(one.id, []).append(math.log(one.value))
+        for name, logs in values.items():
+            groups.setdefault(name, []).append(logs)
+    return {name: spread(logs) for name, logs in groups.items() if max(map(len, logs)) > 1}
 
 
 def _sides(base: Sequence[Measured], new: Sequence[Measured], each: int, seed: int) -> Iterator[Sides]:

@@ -99,10 +99,11 @@ def _machine(found: Comparison) -> str:
 
 def _gate(found: Comparison) -> str:
     decide = "1 figure decides" if len(found.deciding) == 1 else f"{len(found.deciding)} figures decide"
-    if max(len(found.base), len(found.new)) == 1:
-        rests = "the intervals come from within one run a side, which does not know how runs differ: compare several"
-    else:
-        rests = f"the intervals come from the spread between runs: without a change, at most {WRONG} end as SLOWER"
+    rests = f"the intervals come from the spread between runs: without a change, at most {WRONG} end as SLOWER"
+    if found.assumes:
+        rests = f"one result a side: equal runs are assumed to vary by {100 * found.run_spread:g} % (--run-spread)"
+    elif max(len(found.base), len(found.new)) == 1:
+        rests = "the intervals come from within one run a side"
     return f"margin {100 * found.margin:g} %; {decide}; {rests}"
 
 

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from batchproof.cli import app
-from batchproof.commands.compare import Usage, margin_of
+from batchproof.commands.compare import Usage, share_of
 from batchproof.suites.selftest.runs import HEAD, HOST, bench_of, best, p99, run_of
 
 
@@ -31,12 +31,13 @@ def runs(tmp_path):
 @pytest.mark.parametrize(
     ("new", "more", "status", "word"),
     [
-        (400.0, [], 0, "SAME"),
+        (400.0, [], 75, "UNPROVEN"),
+        (400.0, ["--run-spread", "0.5%"], 0, "SAME"),
         (440.0, [], 0, "FASTER"),
         (360.0, [], 1, "SLOWER"),
         (360.0, ["--fail-if-slower", "20%"], 0, "SAME"),
         (396.0, ["--fail-if-slower", "0.01"], 75, "UNPROVEN"),
-        (360.0, ["--figures", "open.*"], 0, "SAME"),
+        (360.0, ["--figures", "open.*", "--run-spread", "0.5%"], 0, "SAME"),
     ],
 )
 def test_the_exit_status_is_the_answer(runs, new, more, status, word):
@@ -55,8 +56,8 @@ def test_the_table_is_not_cut(runs):
     _, everything = compared(base, new, "--all")
 
     assert "sweep.best_rows_per_s[work=accelerator]" in printed
-    assert "-11.3 % to -8.7 %" in printed
-    assert "1 other figure: 1 SAME" in printed
+    assert "-15.9 % to -3.7 %" in printed
+    assert "1 other figure: 1 UNPROVEN" in printed
     assert p99(1.0).id not in printed.partition("─")[2]
     assert p99(1.0).id in everything
 
@@ -95,6 +96,7 @@ def test_several_runs_a_side(runs, tmp_path):
         (["{run}/0", "{run}/0"], ""),
         (["{run}/0", "{run}/gone"], "no such file"),
         (["{run}/0", "{run}/1", "--fail-if-slower", "fast"], "--fail-if-slower fast: give a share"),
+        (["{run}/0", "{run}/1", "--run-spread", "some"], "--run-spread some: give a share"),
         (["{run}/0", "{run}/1", "--figures", "opn.*"], "no figure of BASE matches opn.*"),
         (["--base", "{run}/0", "--base", "{run}/0", "--new", "{run}/1"], "is given twice"),
         (["{run}/0", "{run}/empty"], "in this folder"),
@@ -118,8 +120,8 @@ def test_what_cannot_be_compared_is_said_in_one_line(runs, tmp_path, capfd, argu
     result = CliRunner().invoke(app, ["compare", *(word.format(run=run) for word in arguments)])
     told = [one for one in (result.stderr + capfd.readouterr().err).splitlines() if one]
 
-    if not said:  # a run compared with itself has not changed
-        assert result.exit_code == 0
+    if not said:  # a run compared with itself shows nothing
+        assert result.exit_code == 75
         return
     assert (result.exit_code, len(told)) == (2, 1)
     assert said in told[0]
@@ -130,7 +132,7 @@ def test_different_machines_with_a_correction(runs, tmp_path):
     runs(400.0)
     run_of(tmp_path / "elsewhere", best(400.0), host=HOST | {"cpu": "B"})
 
-    code, printed = compared(tmp_path / "run" / "0", tmp_path / "elsewhere", "--correct")
+    code, printed = compared(tmp_path / "run" / "0", tmp_path / "elsewhere", "--correct", "--run-spread", "0")
 
     assert code == 0
     assert "different machines: processor A and B; times may differ by 0.98 to 1.02 (computing 0.98 to 1.02" in printed
@@ -139,11 +141,11 @@ def test_different_machines_with_a_correction(runs, tmp_path):
 @pytest.mark.parametrize(("text", "share"), [("5%", 0.05), ("0.05", 0.05), ("2.5 %", 0.025), ("0", 0.0), (".1", 0.1)])
 def test_a_margin_is_a_share(text, share):
     """With or without a per cent sign."""
-    assert margin_of(text) == pytest.approx(share)
+    assert share_of(text, "--fail-if-slower") == pytest.approx(share)
 
 
 @pytest.mark.parametrize("text", ["", "5", "-1%", "100%", "nan", "5%%", "5 percent"])
 def test_what_is_no_margin_is_refused(text):
     """The message says what is."""
     with pytest.raises(Usage, match=r"such as 5% or 0\.05"):
-        margin_of(text)
+        share_of(text, "--fail-if-slower")

@@ -81,7 +81,9 @@ def measured(folder: Path, rows_per_s: float) -> Path:
     return write(folder, header(rules=[PERF], host=host), result(PERF, figures=[figure]), footer(counts={"PASS": 1}))
 
 
-@pytest.mark.parametrize(("now", "status", "word"), [(80.0, ExitStatus.FAILED, "SLOWER"), (100.0, ExitStatus.FINE, "SAME")])
+@pytest.mark.parametrize(
+    ("now", "status", "word"), [(80.0, ExitStatus.FAILED, "SLOWER"), (100.0, ExitStatus.FINE, "UNPROVEN")]
+)
 def test_figures_are_compared_too(
     tmp_path: Path, now: float, status: ExitStatus, word: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,6 +1,7 @@
 """Comparison: each figure has its answer, and what must not be compared is refused with one message."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,8 @@ from batchproof.suites.selftest.runs import END, HEAD, HOST, TARGET, bench_of, b
 @pytest.mark.parametrize(
     ("base", "new", "answer"),
     [
-        (best(400.0), best(404.0), "SAME"),
+        (best(400.0), best(404.0), "UNPROVEN"),
+        (best(400.0), best(385.0), "UNPROVEN"),
         (best(400.0), best(360.0), "SLOWER"),
         (best(400.0), best(440.0), "FASTER"),
         (best(400.0), best(404.0, 1.2), "UNPROVEN"),
@@ -29,7 +31,43 @@ def test_the_answers(tmp_path, base, new, answer):
     found = compare([run_of(tmp_path / "base", base)], [run_of(tmp_path / "new", new)])
 
     assert (found.change, found.rows[0].change) == (answer, answer)
-    assert bool(found.rows[0].why) == (found.rows[0].ratio.low is None)
+    assert bool(found.rows[0].why) == (answer in ("UNPROVEN", "INVALID"))
+
+
+@pytest.mark.parametrize(
+    ("rates", "more", "why"),
+    [
+        ([[400.0], [404.0]], {}, "9 runs a side would tell"),
+        ([[400.0], [404.0]], {"run_spread": 0.005}, ""),
+        ([[400.0], [404.0]], {"run_spread": 0.1}, "more than 30 runs a side: measure with `ab` instead"),
+        ([[400.0], [404.0]], {"margin": 0.0}, "without a margin, no number of runs shows that nothing has changed"),
+        ([[396.0, 400.0, 404.0], [394.0]], {}, "4 runs a side would tell"),
+    ],
+)
+def test_unproven_says_how_many_runs_would_tell(tmp_path, rates, more, why):
+    """By how the runs vary, or are assumed to."""
+    sides = [[run_of(tmp_path / f"{at}-{rate}", best(rate)) for rate in side] for at, side in enumerate(rates)]
+
+    found = compare(*sides, **more)
+
+    assert (found.change, found.rows[0].why) == ("UNPROVEN" if why else "SAME", why)
+    assert found.assumes == (len(rates[0]) == 1)
+
+
+def test_simulated_time_does_not_vary(tmp_path):
+    """One run a side tells everything there."""
+    virtual = {"target": TARGET | {"sight": "virtual"}}
+
+    found = compare([run_of(tmp_path / "a", best(400.0), **virtual)], [run_of(tmp_path / "b", best(404.0), **virtual)])
+
+    assert (found.change, found.assumes) == ("SAME", False)
+
+
+def test_sides_that_were_compared_already_are_refused(tmp_path):
+    """The answer of `ab` is in its folder, and two answers have no ratio."""
+    answered = replace(run_of(tmp_path / "ab", best(400.0)), header=HEAD | {"questions": ["typical throughput"]})
+
+    assert "is a comparison of `ab`, which has its answer (ab.md)" in refusal(answered, answered)
 
 
 def test_only_some_figures_decide(tmp_path):
@@ -39,9 +77,9 @@ def test_only_some_figures_decide(tmp_path):
     found = compare(*runs)
 
     assert [(row.id.partition("[")[0], row.change, row.decides) for row in found.rows] == [
-        ("sweep.best_rows_per_s", "SAME", True), ("open.p99_ns", "SLOWER", False),
+        ("sweep.best_rows_per_s", "UNPROVEN", True), ("open.p99_ns", "SLOWER", False),
     ]
-    assert found.change == "SAME"
+    assert found.change == "UNPROVEN"
     assert compare(*runs, patterns=["open.*"]).change == "SLOWER"
     assert compare(*runs, patterns=[p99(5e6).id]).change == "SLOWER"
     assert [row.id for row in compare(*runs, patterns=["sweep.*"]).rows] == [best(1.0).id]
@@ -89,11 +127,11 @@ def test_zero_has_no_ratio(tmp_path):
 
 
 def test_several_runs_a_side_show_how_runs_differ(tmp_path):
-    """Each run is sure of itself, but they differ by 4 %: one run a side would prove what several cannot."""
+    """Each run is sure of itself, but they differ by 4 %: one a side that is assumed to vary less proves too much."""
     base = [run_of(tmp_path / f"b{value}", best(float(value))) for value in (392, 400, 408)]
     new = [run_of(tmp_path / f"n{value}", best(float(value))) for value in (380, 388, 372)]
 
-    assert compare(base[:1], new[2:]).change == "SLOWER"
+    assert compare(base[:1], new[2:], run_spread=0.005).change == "SLOWER"
     found = compare(base, new)
     assert found.change == "UNPROVEN"
     assert found.rows[0].runs == (3, 3)
@@ -166,8 +204,8 @@ def test_different_machines_cost_certainty(tmp_path):
     elsewhere = {"host": HOST | {"cpu": "B"}, "stick": stick}
     base = run_of(tmp_path / "base", best(400.0, 1.001), stick=yardstick(1e6, 1e4, spread=1.0))
 
-    hit = compare([base], [run_of(tmp_path / "hit", best(240.0, 1.001), **elsewhere)], correct=True)
-    same = compare([base], [run_of(tmp_path / "same", best(370.0, 1.001), **elsewhere)], correct=True)
+    hit = compare([base], [run_of(tmp_path / "hit", best(240.0, 1.001), **elsewhere)], correct=True, run_spread=0)
+    same = compare([base], [run_of(tmp_path / "same", best(370.0, 1.001), **elsewhere)], correct=True, run_spread=0)
 
     assert (hit.change, same.change) == ("SLOWER", "UNPROVEN")
     ratio = same.rows[0].ratio

@@ -17,10 +17,10 @@ def test_five_lines_and_a_table(tmp_path):
     lead, told = to_markdown(compare([base], [new])).split("\n\n")
 
     assert lead.count("  \n") == 4
-    assert lead.startswith("**SLOWER: sweep.best_rows_per_s\\[work=accelerator\\] -10.0 % (-11.3 % to -8.7 %)**  \nbase: x")
+    assert lead.startswith("**SLOWER: sweep.best_rows_per_s\\[work=accelerator\\] -10.0 % (-15.9 % to -3.7 %)**  \nbase: x")
     assert "one kind of machine: A, 6.8" in lead
-    assert "margin 5 %; 1 figure decides; the intervals come from within one run a side" in lead
-    assert "2 other figures: 1 SLOWER, 1 SAME" in lead
+    assert "margin 5 %; 1 figure decides; one result a side: equal runs are assumed to vary by 2 % (--run-spread)" in lead
+    assert "2 other figures: 1 SLOWER, 1 UNPROVEN" in lead
     assert [row.split("|")[1].strip() for row in told.splitlines()] == ["", "------", "SLOWER", "SLOWER"]
     assert "| 5 ms |" in told.replace("  ", "")
 
@@ -57,5 +57,5 @@ def test_a_long_table_is_cut(tmp_path):
 
     text = to_markdown(compare([base], [new]))
 
-    assert text.count("\n| SAME") == MOST
+    assert text.count("\n| UNPROVEN") == MOST
     assert "5 more rows are not shown." in text

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from batchproof.reports.compare.rates import ALL, DRAWS, rates
+from batchproof.reports.compare.rates import ALL, DRAWS, rates, spreads
 from batchproof.suites.selftest.runs import best, p99, run_of
 
 
@@ -16,7 +16,8 @@ def test_every_pair_is_compared_both_ways(tmp_path):
     """Of three runs, one of which is slower, there are six comparisons."""
     found = rates(runs(tmp_path, [400, 400, 360]))
 
-    assert found == {ALL: {"SAME": 2, "SLOWER": 2, "FASTER": 2}, best(1.0).id: {"SAME": 2, "SLOWER": 2, "FASTER": 2}}
+    counts = {"UNPROVEN": 2, "SLOWER": 2, "FASTER": 2}
+    assert found == {ALL: counts, best(1.0).id: counts}
 
 
 def test_runs_with_a_difference(tmp_path):
@@ -34,6 +35,15 @@ def test_several_runs_a_side_are_drawn(tmp_path):
     assert found.total() == DRAWS
     assert found["SLOWER"] <= 30
     assert found["SAME"] > 900
+
+
+def test_how_much_equal_runs_vary(tmp_path):
+    """Within each side: a difference between the sides is not part of it."""
+    chance = np.random.default_rng(5)
+    base, new = (runs(tmp_path / str(rate), rate * np.exp(chance.normal(0, 0.03, 200))) for rate in (400, 360))
+
+    assert spreads(base, new)[best(1.0).id] == pytest.approx(0.03, rel=0.15)
+    assert spreads(base[:1], new[:1]) == {}
 
 
 @pytest.mark.parametrize(("count", "each"), [(1, 1), (3, 2)])

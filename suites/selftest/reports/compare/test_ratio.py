@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from batchproof.reports.compare.ratio import ratio
+from batchproof.reports.compare.ratio import ratio, runs_needed, spread
 from batchproof.reports.figures import Figure
+from batchproof.stats.quantiles import student
 
 
 def rate(value, low=None, high=None):
@@ -18,7 +19,7 @@ def test_the_bounds_of_one_run_a_side_add_up_as_independent_ones_do():
     """10 % up and down on either side give 14 %."""
     one = rate(100.0, 100 / 1.1, 110.0)
 
-    found = ratio([one], [rate(200.0, 200 / 1.1, 220.0)])
+    found = ratio([one], [rate(200.0, 200 / 1.1, 220.0)], run_spread=0)
 
     assert found.estimate == pytest.approx(2.0)
     assert found.high == pytest.approx(2 * 1.1 ** math.sqrt(2))
@@ -59,14 +60,29 @@ def test_the_spread_between_runs_is_what_counts_with_several(base, new):
 
 
 def test_one_run_a_side_does_not_know_how_runs_differ():
-    """The same runs, one a side: nearly all are wrong. That is why several can be given."""
+    """The same runs, one a side: nearly all are wrong without what they are assumed to vary by, and 1 % with it."""
     chance = np.random.default_rng(7)
-    wrong = 0
-    for _ in range(500):
+    wrong = [0, 0]
+    for _ in range(2000):
         base, new = (rate(x, x / 1.001, x * 1.001) for x in np.exp(chance.normal(6, 0.03, 2)))
-        wrong += ratio([base], [new]).high < 1
+        for place, run_spread in enumerate((0.0, 0.03)):
+            wrong[place] += ratio([base], [new], run_spread=run_spread).high < 1
 
-    assert wrong > 200
+    assert wrong[0] > 800
+    assert 5 <= wrong[1] <= 36
+
+
+@pytest.mark.parametrize("counts", [(1, 1), (5, 1), (3, 3)])
+def test_as_many_runs_as_are_needed_always_decide(counts):
+    """With one less the interval is wider than the room that the margin leaves."""
+    sides = [[rate(100 * factor, 100 * factor, 100 * factor) for factor in (1, 0.98, 1.02, 0.99, 1.01)[:n]] for n in counts]
+    found = ratio(*sides)
+
+    many = runs_needed(found, *counts, 0.05)
+
+    varies = 0.02 if counts == (1, 1) else spread([[math.log(one.value) for one in side] for side in sides])
+    halves = [student(0.99, 2 * n - 2) * varies * math.sqrt(2 / n) for n in (many - 1, many)]
+    assert halves[0] > -math.log(0.95) / 2 >= halves[1]
 
 
 def test_no_number_is_too_large():
