@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
+
+from batchproof.stats.quantiles import CONFIDENCE
 
 HOW = "pip install --no-deps apache-otava==0.8.0"
 MAX_P = 0.001  # Otava's own
@@ -35,6 +38,7 @@ class ChangePoint:
 
     first, end: the values before it are series[first:at], those after it series[at:end], up to the adjacent change points.
     before, after: their means. p_value: of a t-test between them; chosen among many, so not a probability of error.
+    earliest, latest: where it may be as well, with 99 % confidence, if there is one change and not a drift.
     """
 
     at: int
@@ -43,6 +47,8 @@ class ChangePoint:
     before: float
     after: float
     p_value: float
+    earliest: int
+    latest: int
 
 
 def change_points(values: Sequence[float], *, max_p: float = MAX_P, least_change: float = 0.0) -> tuple[ChangePoint, ...]:
@@ -66,6 +72,26 @@ def change_points(values: Sequence[float], *, max_p: float = MAX_P, least_change
     parts = list(pairwise(edges))
     means = [float(np.mean(values[first:end])) for first, end in parts]
     return tuple(
-        ChangePoint(parts[at][1], parts[at][0], parts[at + 1][1], means[at], means[at + 1], float(one.stats.pvalue))
+        ChangePoint(
+            parts[at][1], parts[at][0], parts[at + 1][1], means[at], means[at + 1], float(one.stats.pvalue),
+            *_places(np.asarray(values, dtype=float), parts[at][0], parts[at][1], parts[at + 1][1]),
+        )
         for at, one in enumerate(found)
-    )
+    )  # fmt: skip
+
+
+def _places(values: NDArray[np.float64], first: int, at: int, end: int) -> tuple[int, int]:
+    """Return the first and the last place where the change in values[first:end] may be, if it is not at `at`.
+
+    All places that explain the values nearly as well as the best one: the likelihood ratio for the place of a single change
+    in the mean, Siegmund, "Confidence sets in change-point problems", International Statistical Review 56, 1988.
+    """
+    part = values[first:end]
+    places = range(1, len(part))
+    unexplained = np.array([part[:k].var() * k + part[k:].var() * (len(part) - k) for k in places])
+    freedom = len(part) - 3
+    if freedom < 1 or not unexplained.min() > 0:
+        return at, at
+    ratios = (unexplained - unexplained.min()) / (unexplained.min() / freedom)
+    may = [first + k for k, ratio in zip(places, ratios, strict=True) if ratio <= -2 * math.log(1 - math.sqrt(CONFIDENCE))]
+    return min(at, *may), max(at, *may)

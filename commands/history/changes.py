@@ -34,7 +34,7 @@ def print_changes(store: str, asked: Asked, *, within: int, as_json: bool) -> Ex
     except OtavaMissing as missing:
         raise HistoryError(str(missing)) from None
     for one, software in found:
-        blamed = HOST if _of_host(one) else suspects(repository, one.before, one.after, software)
+        blamed = HOST if _of_host(one) else suspects(repository, one, software)
         print(json.dumps(_facts(one, blamed)) if as_json else "\n".join(_shown(one, blamed)))
     if not as_json:
         _print_end(len(found), looked, short, mixed)
@@ -65,8 +65,8 @@ def _search(
         looked += 1
         branches |= {point.branch for point in points}
         for one in changes_of(series, _in_order(repository, points), asked.least_change):
-            beside = {entry.id: entry.run.about for entry in entries(history, ids=(one.before.run, one.after.run))}
-            found.append((one, differences(beside[one.before.run], beside[one.after.run])))
+            beside = {entry.id: entry.run.about for entry in entries(history, ids=(one.earliest.run, one.latest.run))}
+            found.append((one, differences(beside[one.earliest.run], beside[one.latest.run])))
     return found, looked, short, branches if len(branches) > 1 else set()
 
 
@@ -94,10 +94,15 @@ def _shown(one: Changed, blamed: Suspects) -> list[str]:
         f"{one.word}  {share}  {series.figure}",
         f"  {line(series.target)}, {line(series.form)}, host {series.host}",
         f"  from {before} to {after}{unit}: {means}",
-        f"  between run {one.before.run} and run {one.after.run}",
+        f"  {_place(one)}",
         *(f"  {text}" for text in blamed.says),
         "",
     ]
+
+
+def _place(one: Changed) -> str:
+    likely = f"between run {one.before.run} and run {one.after.run}"
+    return likely if one.certain else f"between run {one.earliest.run} and run {one.latest.run}, most likely {likely}"
 
 
 def _print_end(found: int, looked: int, short: int, mixed: set[str]) -> None:
@@ -114,6 +119,7 @@ def _facts(one: Changed, blamed: Suspects) -> dict[str, Any]:
         "change": one.word, "share": one.share, "figure": series.figure, "unit": series.unit, "target": series.target,
         "form": series.form, "host": series.host, "mean_before": one.mean_before, "mean_after": one.mean_after,
         "p_value": one.p_value, "runs_before": one.runs_before, "runs_after": one.runs_after,
-        "run_before": one.before.run, "run_after": one.after.run, "commit_before": one.before.commit,
+        "run_before": one.before.run, "run_after": one.after.run,
+        "run_earliest": one.earliest.run, "run_latest": one.latest.run, "commit_before": one.before.commit,
         "commit_after": one.after.commit, "commits": blamed.commits, "exact": blamed.exact, "says": " ".join(blamed.says),
     }  # fmt: skip

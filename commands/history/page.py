@@ -42,7 +42,7 @@ def write_page(store: str, asked: Asked, out: Path) -> ExitStatus:
             heads(history, which, asked.last),
             counted(history, which),
             (*notes, *told),
-            lambda change: " ".join(suspects(repository, change.before, change.after).says),
+            lambda change: " ".join(suspects(repository, change).says),
         )
     text = to_html(tracks, shown)
     try:

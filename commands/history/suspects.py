@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from batchproof.commands.history.git import Repository
 from batchproof.reports.history.queries import Point
 from batchproof.reports.wording import count, line
+
+if TYPE_CHECKING:
+    from batchproof.reports.history.changes import Changed
 
 SOFTWARE = ("kernel", "python", "numpy", "torch", "OMP_NUM_THREADS", "awake")
 SHOWN = 5  # commits by name
@@ -15,9 +19,10 @@ SHOWN = 5  # commits by name
 
 @dataclass(frozen=True)
 class Suspects:
-    """What lies between the run before a change and the one after it. commits: the oldest first; None if git cannot say.
+    """What lies between a run that was surely before a change and one that was surely after it.
 
-    exact: it is the one commit. says: the same for people, the first line by itself.
+    commits: the oldest first; None if git cannot say. exact: it is the one commit. says: the same for people,
+    the first line by itself.
     """
 
     commits: tuple[str, ...] | None
@@ -28,8 +33,15 @@ class Suspects:
 HOST = Suspects((), exact=False, says=("not a commit: the host itself became faster or slower, or was busier",))
 
 
-def suspects(repository: Repository, before: Point, after: Point, software: Sequence[str] = ()) -> Suspects:
-    """Return what lies between two neighbouring runs of a series. software: what else differs, in words."""
+def suspects(repository: Repository, change: Changed, software: Sequence[str] = ()) -> Suspects:
+    """Return what may have made a change of a series. software: what else differs, in words."""
+    return between(repository, change.earliest, change.latest, software, adjacent=change.certain)
+
+
+def between(
+    repository: Repository, before: Point, after: Point, software: Sequence[str] = (), *, adjacent: bool = True
+) -> Suspects:
+    """Return what lies between two runs of a series. adjacent: there is no run between them."""
     more = (*_elsewhere(before, after), *software)
     if not before.commit or not after.commit:
         return Suspects(None, exact=False, says=(f"between {before.time} and {after.time}: no commit is known", *more))
@@ -47,7 +59,8 @@ def suspects(repository: Repository, before: Point, after: Point, software: Sequ
     if len(commits) == 1:
         return Suspects(commits, exact=not (before.dirty or after.dirty),
                         says=(f"this commit: {_named(repository, commits[0])}", *more))  # fmt: skip
-    says = f"somewhere in these {count(len(commits), 'commit')}, of which only the last was measured:"
+    why = "of which only the last was measured" if adjacent else "because runs vary too much to tell which"
+    says = f"somewhere in these {count(len(commits), 'commit')}, {why}:"
     return Suspects(commits, exact=False, says=(says, *_listed(repository, commits), *more))
 
 

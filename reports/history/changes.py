@@ -14,6 +14,8 @@ from batchproof.stats.change_points import change_points
 class Changed:
     """One change point. before, after: the adjacent runs. runs_before, runs_after: all up to the adjacent change points.
 
+    earliest, latest: the last run that was surely before it, and the first that was surely after it. They are further apart
+    where runs vary as much as they change, and in a drift.
     mean_before, mean_after: their means, in the unit of the series. newest: how many runs the series has from `after` on.
     """
 
@@ -26,6 +28,13 @@ class Changed:
     mean_after: float
     p_value: float
     newest: int
+    earliest: Point
+    latest: Point
+
+    @property
+    def certain(self) -> bool:
+        """Whether it can only be between the two adjacent runs."""
+        return (self.earliest, self.latest) == (self.before, self.after)
 
     @property
     def share(self) -> float | None:
@@ -49,7 +58,7 @@ def changes_of(series: Series, points: Sequence[Point], least_change: float) -> 
     return tuple(
         Changed(
             series, valid[one.at - 1], valid[one.at], tuple(runs[one.first : one.at]), tuple(runs[one.at : one.end]),
-            one.before, one.after, one.p_value, len(valid) - one.at,
+            one.before, one.after, one.p_value, len(valid) - one.at, valid[one.earliest - 1], valid[one.latest],
         )
         for one in change_points([point.value for point in valid], least_change=least_change)
     )  # fmt: skip

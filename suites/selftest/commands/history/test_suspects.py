@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from batchproof.commands.history.git import Repository
-from batchproof.commands.history.suspects import differences, suspects
+from batchproof.commands.history.suspects import between, differences
 from batchproof.reports.history.queries import Point
 from batchproof.suites.selftest.commands.history.conftest import Checkout
 
@@ -18,17 +18,17 @@ def point(commit: str, *, dirty: bool = False, version: str = "1") -> Point:
 def test_this_commit(checkout: Checkout) -> None:
     """Its parent was measured, too."""
     first, second, _ = checkout.commits
-    found = suspects(Repository(checkout.folder), point(first), point(second))
+    found = between(Repository(checkout.folder), point(first), point(second))
 
     assert (found.commits, found.exact, found.says) == ((second,), True, (f"this commit: {second[:10]} second",))
 
 
 def test_somewhere_in_these_commits(checkout: Checkout) -> None:
     """The ones between were not measured; where they are many, the middle is left out."""
-    few = suspects(Repository(checkout.folder), point(checkout.commits[0]), point(checkout.commits[2]))
+    few = between(Repository(checkout.folder), point(checkout.commits[0]), point(checkout.commits[2]))
     for number in range(8):
         checkout.commit(f"more {number}")
-    many = suspects(Repository(checkout.folder), point(checkout.commits[0]), point(checkout.commits[-1]))
+    many = between(Repository(checkout.folder), point(checkout.commits[0]), point(checkout.commits[-1]))
 
     assert (few.commits, few.exact) == (tuple(checkout.commits[1:3]), False)
     assert few.says[0] == "somewhere in these 2 commits, of which only the last was measured:"
@@ -39,11 +39,19 @@ def test_somewhere_in_these_commits(checkout: Checkout) -> None:
     assert many.says[6].endswith("more 7")
 
 
+def test_runs_that_vary_leave_several_commits(checkout: Checkout) -> None:
+    """They were measured, and yet none can be picked."""
+    found = between(Repository(checkout.folder), point(checkout.commits[0]), point(checkout.commits[2]), adjacent=False)
+
+    assert found.exact is False
+    assert found.says[0] == "somewhere in these 2 commits, because runs vary too much to tell which:"
+
+
 def test_no_commit_at_all(checkout: Checkout) -> None:
     """Two runs of one commit differ by something else."""
     (first, *_) = checkout.commits
-    same = suspects(Repository(checkout.folder), point(first), point(first, version="2"))
-    dirty = suspects(Repository(checkout.folder), point(first), point(first, dirty=True))
+    same = between(Repository(checkout.folder), point(first), point(first, version="2"))
+    dirty = between(Repository(checkout.folder), point(first), point(first, dirty=True))
 
     assert (same.commits, same.exact) == ((), False)
     assert same.says == (f"not a commit: both runs measured {first[:10]} first", "the target's version changed from 1 to 2")
@@ -52,7 +60,7 @@ def test_no_commit_at_all(checkout: Checkout) -> None:
 
 def test_changes_that_were_not_committed_leave_a_doubt(checkout: Checkout) -> None:
     """It may be the commit, and it may be they."""
-    found = suspects(Repository(checkout.folder), point(checkout.commits[0]), point(checkout.commits[1], dirty=True))
+    found = between(Repository(checkout.folder), point(checkout.commits[0]), point(checkout.commits[1], dirty=True))
 
     assert (found.exact, found.says[1]) == (False, "there were changes that were not committed")
 
@@ -62,7 +70,7 @@ def test_software_that_changed_is_told(checkout: Checkout) -> None:
     before = {"kernel": "6.1", "numpy": "1.26", "command": "a"}
     after = {"kernel": "6.2", "numpy": "1.26", "command": "b", "torch": "2"}
     told = differences(before, after)
-    found = suspects(Repository(checkout.folder), point(checkout.commits[0]), point(checkout.commits[1]), told)
+    found = between(Repository(checkout.folder), point(checkout.commits[0]), point(checkout.commits[1]), told)
 
     assert told == ["kernel changed from 6.1 to 6.2"]
     assert found.says[1:] == ("kernel changed from 6.1 to 6.2",)
@@ -71,7 +79,7 @@ def test_software_that_changed_is_told(checkout: Checkout) -> None:
 @pytest.mark.parametrize("commits", [("", ""), ("0" * 40, "1" * 40)])
 def test_what_git_does_not_know(checkout: Checkout, commits: tuple[str, str]) -> None:
     """There is still the time, or the two hashes."""
-    found = suspects(Repository(checkout.folder), point(commits[0]), point(commits[1]))
+    found = between(Repository(checkout.folder), point(commits[0]), point(commits[1]))
 
     assert (found.commits, found.exact) == (None, False)
     assert found.says[0].startswith("between ")

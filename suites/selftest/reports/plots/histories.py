@@ -43,4 +43,5 @@ def points(values: Sequence[float | None]) -> list[Point]:
 def changed(one: Series, found: Sequence[Point], at: int, before: float, after: float) -> Changed:
     """Return the change point before the point with this index."""
     runs = tuple(point.run for point in found)
-    return Changed(one, found[at - 1], found[at], runs[:at], runs[at:], before, after, 0.0001, len(found) - at)
+    beside = found[at - 1], found[at]
+    return Changed(one, *beside, runs[:at], runs[at:], before, after, 0.0001, len(found) - at, *beside)
