@@ -59,7 +59,7 @@ def _explained(source: Source) -> dict[str, Any]:
         return {"summary": "Triton refuses this configuration", "invalid": invalid}
     config = parse(source.text).config
     config.name = config.name or source.called
-    words = in_words(config)
+    words = in_words(config, source.beside(config.name))
     known = [{"text": one.text, "source": one.finding} for one in surprises(config)]
     return {
         "summary": visible(words.summary),

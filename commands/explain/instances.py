@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from batchproof.fixtures.judging.checkers.config.common import enum_name
-from batchproof.fixtures.judging.checkers.config.model import PLATFORMS
+from batchproof.targets.triton.completion import backend_of
 
 if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
@@ -38,8 +38,7 @@ class Instances:
 
 def instances(config: ModelConfig) -> Instances:
     """Return what the instance groups ask for; the server adds a group where there is none, and a count where that is 0."""
-    backends = {platform: backend for backend, platforms in PLATFORMS.items() for platform in platforms}
-    on_cpu = 2 if (config.backend or backends.get(config.platform)) in TWO_ON_THE_CPU else 1
+    on_cpu = 2 if backend_of(config) in TWO_ON_THE_CPU else 1
     found = Instances()
     for group in config.instance_group or (type(config)().instance_group.add(),):
         kind, count = enum_name(group, "kind"), max(0, group.count)

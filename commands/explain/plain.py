@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from batchproof.commands.explain.instances import instances
 from batchproof.commands.explain.surprises import stages, varies
-from batchproof.fixtures.judging.checkers.config.common import enum_name
-from batchproof.fixtures.judging.checkers.config.model import BATCH_BY_THEMSELVES, gets_scheduler
+from batchproof.fixtures.judging.checkers.config.common import Neighbour, enum_name, settled
+from batchproof.fixtures.judging.checkers.config.model import BATCH_BY_THEMSELVES
+from batchproof.targets.triton.completion import adds_scheduler, completer, sets_batch_size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 IDLE_US = 1_000_000  # max_sequence_idle_microseconds where none is given
@@ -18,6 +21,7 @@ LONGEST = 300  # characters of a name
 DECOUPLED = (
     "The model is decoupled: it may answer a request any number of times, and go on after it has taken the next batch."
 )
+UNKNOWN = Neighbour()
 SWEEP_MS = 500  # how often waiting requests are looked at
 
 
@@ -31,10 +35,29 @@ class Explanation:
     refused: tuple[str, ...]
 
 
-def explain(config: ModelConfig) -> Explanation:
-    """Explain a configuration that the server accepts."""
-    if gets_scheduler(config):
+def explain(config: ModelConfig, own: Neighbour = UNKNOWN) -> Explanation:
+    """Explain a configuration that the server accepts. own: what is known of the model's code and of its other files."""
+    if adds_scheduler(config):
         return _completed(config)
+    words = _as_written(config)
+    return replace(words, leaves=(*_doubts(config, own), *words.leaves))
+
+
+def _doubts(config: ModelConfig, own: Neighbour) -> Iterator[str]:
+    """Say what the backend may complete, in a way that changes the rest."""
+    if config.backend in BATCH_BY_THEMSELVES:
+        return
+    if settled(sets_batch_size(config), own) is None:
+        what = "max_batch_size is 0 or missing"
+        then = "set it if the model has a batch dimension"
+    elif settled(adds_scheduler(config), own) is None:
+        what, then = "No scheduler is chosen", "add `dynamic_batching { }`"
+    else:
+        return
+    yield f"{what}, and {completer(config)} may {then}: what follows holds if it does not."
+
+
+def _as_written(config: ModelConfig) -> Explanation:
     match config.WhichOneof("scheduling_choice"):
         case "dynamic_batching":
             leaves, waits, refused = _dynamic(config)
@@ -60,7 +83,7 @@ def _completed(config: ModelConfig) -> Explanation:
     whole = type(config)()
     whole.CopyFrom(config)
     whole.dynamic_batching.SetInParent()
-    words = explain(whole)
+    words = _as_written(whole)
     added = "No scheduler is chosen: the backend adds `dynamic_batching { }`, unless the server must not complete it."
     return replace(words, leaves=(added, *words.leaves))
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from batchproof.fixtures.judging.checkers.config.common import Beside, Neighbour
-from batchproof.fixtures.judging.checkers.config.model import OTHER_BACKENDS, PLATFORMS
+from batchproof.fixtures.judging.checkers.config.model import OTHER_BACKENDS
 from batchproof.fixtures.judging.pbtxt import parse
+from batchproof.targets.triton.completion import PLATFORMS, backend_of
 
 if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
@@ -21,8 +23,9 @@ KEEPING = OTHER_BACKENDS | set(PLATFORMS)
 # Backends that take inputs and outputs from the configuration alone once it lists both. Others may complete them from the
 # model's file, and Python's from the model's code.
 AS_LISTED = ("onnxruntime", "pytorch")
-IMPLY = {platform: backend for backend, platforms in PLATFORMS.items() for platform in platforms}
 COMPLETES = b"auto_complete_config"
+# A class that is imported, or that has a base, may complete the configuration in a file that is not read.
+WHOLE = re.compile(rb"^class\s+TritonPythonModel\s*(?:\(\s*(?:object)?\s*\)\s*)?:", re.MULTILINE)
 
 
 def neighbours(path: Path, read: Callable[[Path], bytes], release: tuple[int, int] | None) -> Beside:
@@ -58,20 +61,18 @@ def neighbours(path: Path, read: Callable[[Path], bytes], release: tuple[int, in
 
 def _keeps(config: ModelConfig) -> bool:
     """Return whether the server keeps what the configuration says of each tensor that it lists."""
-    return (config.backend or IMPLY.get(config.platform, "")) in KEEPING
+    return backend_of(config) in KEEPING
 
 
 def _as_listed(config: ModelConfig, versions: list[Path], read: Callable[[Path], bytes]) -> bool:
     """Return whether the server completes nothing of this configuration."""
     if config.HasField("ensemble_scheduling"):
         return True
-    if not (config.input and config.output):
-        return False
-    backend = config.backend or IMPLY.get(config.platform, "")
-    if backend != "python":
-        return backend in AS_LISTED
+    if backend_of(config) != "python":
+        return bool(config.input and config.output) and backend_of(config) in AS_LISTED
     models = [one / (config.default_model_filename or MODEL) for one in versions]
     try:
-        return bool(models) and all(COMPLETES not in read(one) for one in models)
+        codes = [read(one) for one in models]
     except (OSError, ValueError):
         return False
+    return bool(codes) and all(COMPLETES not in code and WHOLE.search(code) for code in codes)

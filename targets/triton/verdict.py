@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from batchproof.reference_batcher.config import parse_pbtxt
 from batchproof.reference_batcher.errors import ConfigError
 from batchproof.targets.triton.companions import companions, labels
+from batchproof.targets.triton.completed import COMPLETED, GAP, complete
 from batchproof.targets.triton.loader import BACKEND, ENDED, LOADED, REFUSED, SILENT, Answer, ConfigurationServer
 
 if TYPE_CHECKING:
@@ -99,11 +100,13 @@ def _confirmed(folder: str, proto: ModelConfig, others: Mapping[str, str], ended
     return ended if answer.how == ENDED else answer
 
 
-_EDITS = ((_NO_GPU, "GPUs"), (_NO_BACKEND, "backend"))
+_EDITS = ((_NO_GPU, "GPUs"), (_NO_BACKEND, "backend"), (GAP, COMPLETED))
 
 
 def _edit(what: str, proto: ModelConfig) -> bool:
     """Neutralise what only this machine lacks; False if there is nothing to neutralise."""
+    if what == COMPLETED:
+        return complete(proto)
     if what == "backend":
         if not proto.backend and not proto.platform:  # guessed from the model's name or files
             proto.backend = BACKEND

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from batchproof.commands.explain.plain import Explanation, duration, explain
+from batchproof.fixtures.judging.checkers.config.common import Neighbour
 from batchproof.fixtures.judging.pbtxt import parse
 
 FREE = "A batch leaves as soon as an instance is free"
@@ -14,10 +15,10 @@ HEAD = 'name: "m" backend: "python" max_batch_size: 8 '
 
 
 def told(rest: str, head: str = HEAD) -> Explanation:
-    """Explain a configuration."""
+    """Explain the configuration of a model whose own code completes nothing."""
     parsed = parse(head + rest)
     assert parsed.mistakes == ()
-    return explain(parsed.config)
+    return explain(parsed.config, Neighbour(as_listed=True))
 
 
 @pytest.mark.parametrize(
@@ -108,6 +109,27 @@ def test_a_backend_may_add_a_batcher() -> None:
     assert added.startswith("No scheduler is chosen: the backend adds `dynamic_batching { }`")
     assert free.startswith(FREE)
     assert told("").leaves == ("Each request is executed alone, in the order of arrival, as soon as an instance is free.",)
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        ('backend: "python" max_batch_size: 8', "No scheduler is chosen, and the model's own code may add"),
+        ('backend: "openvino" max_batch_size: 8', "No scheduler is chosen, and its backend may add"),
+        ('platform: "onnxruntime_onnx"', "max_batch_size is 0 or missing, and its backend may set it"),
+        ('backend: "tensorrt" dynamic_batching { }', "max_batch_size is 0 or missing, and its backend may set it"),
+        ('backend: "python" max_batch_size: 8 dynamic_batching { }', ""),
+        ('backend: "onnxruntime" input { } output { }', ""),
+        ('backend: "pytorch" max_batch_size: 8', ""),
+        ('backend: "vllm"', ""),
+        ('platform: "ensemble" ensemble_scheduling { }', ""),
+    ],
+)
+def test_what_may_be_completed_is_said_first(text: str, doubt: str) -> None:
+    """What the model's file or code may change is not told as a fact."""
+    first = explain(parse(text).config).leaves[0]
+
+    assert first.startswith(doubt) if doubt else "what follows" not in first
 
 
 @pytest.mark.parametrize(

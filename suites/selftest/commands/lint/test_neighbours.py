@@ -67,6 +67,28 @@ def test_only_what_nobody_completes_is_compared(
 
 
 @pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (CLASS, "CFG-IO-005 invalid"),
+        ("class TritonPythonModel():\n", "CFG-IO-005 invalid"),
+        (f"{CLASS}    def auto_complete_config(config): ...", "CFG-IO-015 hazardous"),
+        ("class TritonPythonModel(Base):\n", "CFG-IO-015 hazardous"),
+        ("from elsewhere import TritonPythonModel\n", "CFG-IO-015 hazardous"),
+        ("", "CFG-IO-015 hazardous"),
+    ],
+)
+def test_the_models_own_code_tells_whether_it_completes(
+    code: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The server refuses a tensor without a shape, unless the code of the Python model adds one."""
+    path = put(tmp_path / "a" / "config.pbtxt", f'backend: "python" {IO.replace("dims: 3 }", "}", 1)}')
+    if code:
+        put(tmp_path / "a" / "1" / "model.py", code)
+
+    assert [line.split(": ")[1] for line in linted(path, capsys)] == [told]
+
+
+@pytest.mark.parametrize(
     ("model", "told"),
     [
         ('backend: "tensorrt" max_batch_size: 8', ["data type"]),
