@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -264,3 +266,20 @@ def test_the_matrix_of_some_rules(capfd: pytest.CaptureFixture[str]) -> None:
     """An unknown rule is refused before any mutant is judged, and some rules make no page about all."""
     assert invoke(capfd, "mutants", "--rules", "DB-NOTHING-001")[0] == 2
     assert invoke(capfd, "mutants", "--rules", "DB-SIZE-001", "--markdown")[0] == 2
+
+
+def test_an_interruption_during_the_imports_has_no_traceback() -> None:
+    """The command line takes a moment to import, and a person may have second thoughts in it."""
+    program = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'batchproof.cli': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from batchproof.__main__ import main\n"
+        "main()\n"
+    )
+
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")

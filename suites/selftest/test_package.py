@@ -67,7 +67,7 @@ def test_the_wheel_is_found_by_pytest_and_by_the_shell(wheel: zipfile.ZipFile) -
     points = wheel.read(f"{folder}/entry_points.txt").decode()
     names = wheel.read(f"{folder}/top_level.txt").decode().split()
 
-    assert "batchproof = batchproof.cli:main" in points
+    assert "batchproof = batchproof.__main__:main" in points
     assert "batchproof = batchproof.fixtures.plugin" in points
     assert names == ["batchproof"]
 

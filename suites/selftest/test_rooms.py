@@ -34,7 +34,7 @@ ARROWS: dict[str, set[str]] = {
     "bench": TO_LOAD,
     "commands": {"bench", "fixtures", "fixtures.driving", "fixtures.evidence", "fixtures.judging", *TO_LOAD},
     "cli": {"commands", "exit_status", "host"},
-    "__main__": {"cli"},
+    "__main__": {"cli", "exit_status"},
     "suites": {"bench", "fixtures", "fixtures.driving", "fixtures.evidence", "fixtures.judging", *TO_LOAD},
 }
 PICKLES = {"pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"}
