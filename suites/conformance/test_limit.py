@@ -20,6 +20,7 @@ from batchproof.reference_batcher.config import DELAY, REJECT, QueuePolicy
 
 LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
 APART = BatcherConfig(max_batch_size=5, max_queue_size=3)  # no other rule meets what its cancellations leave behind
+LATER = BatcherConfig(max_batch_size=6, max_queue_size=3)  # and none what its history leaves behind
 ROOMY = BatcherConfig(max_batch_size=4, max_queue_size=64)
 EXPIRING = BatcherConfig(max_batch_size=4, max_queue_size=3, queue_timeout_ns=600 * MS)
 LEVELS = BatcherConfig(max_batch_size=4, max_queue_size=2, priority_levels=2, default_priority_level=2)
@@ -43,7 +44,12 @@ def overfull() -> Script:
 @pytest.mark.rule("DB-LIMIT-001")
 def test_beyond_is_refused(drive, judge):
     """A request beyond max_queue_size is refused as full while the queue is still full"""
+    waves = [[Send(f"before{wave}-{i}") for i in range(3)] for wave in range(64)]
+    before = (step for wave in waves for step in (*wave, Answered(tuple(send.name for send in wave))))
+
     judge(drive(LIMITED, overfull()))
+
+    judge(drive(LATER, (*before, *overfull())))
 
 
 @pytest.mark.rule("DB-LIMIT-002")
