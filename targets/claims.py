@@ -261,7 +261,8 @@ _TABLE = (
     ),
     Claim(
         "joins_within",
-        "A request for which there is room takes part at the latest in this iteration after its arrival: 1 is the next one.",
+        "A request for which there is room takes part at the latest in this iteration after its arrival: 1 is the next one. "
+        "An engine without preemption may keep the KV blocks of a whole text from its start.",
         "a bound on when a request joins",
         OR_NOTHING,
         least=1,
