@@ -7,6 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from batchproof import __version__
+from batchproof.exit_status import ExitStatus
 from batchproof.host.process_end import run_to_the_end
 
 app = typer.Typer(
@@ -27,7 +28,7 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
 
 def main() -> NoReturn:
     """Run the command line, and end this process, whatever a target has left in it."""
-    run_to_the_end(app)
+    run_to_the_end(app, ExitStatus.INTERRUPTED)
 
 
 from batchproof.cli import judging, measuring, preparing, tracking, history  # noqa: E402, F401, I001 - each adds its commands, in this order

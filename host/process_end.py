@@ -22,9 +22,10 @@ NAMED = 3  # of what was left, so many are listed
 _leaving = threading.Lock()
 
 
-def run_to_the_end(program: Callable[[], object]) -> NoReturn:
+def run_to_the_end(program: Callable[[], object], interrupted: int = 1) -> NoReturn:
     """Run a program and end this process with its status: what SystemExit says, 0 without it, 1 after another exception.
 
+    interrupted: the status of a KeyboardInterrupt that the program does not handle, of which nothing is printed.
     From now on every orphan among this process's descendants is its child, so none of them is out of reach at the end.
     """
     keeper.adopt_orphans()
@@ -33,6 +34,8 @@ def run_to_the_end(program: Callable[[], object]) -> NoReturn:
         status = 0
     except SystemExit as ended:
         status = _status(ended.code)
+    except KeyboardInterrupt:
+        status = interrupted
     except BaseException:
         traceback.print_exc()
         status = 1

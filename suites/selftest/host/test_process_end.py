@@ -120,14 +120,16 @@ def test_no_process_is_left(tmp_path: Path) -> None:
         ("lambda: sys.exit(75)", 75, ""),
         ("lambda: sys.exit('why')", 1, "why\n"),
         ("lambda: 1 // 0", 1, "ZeroDivisionError: "),
+        ("lambda: signal.raise_signal(signal.SIGINT), 130", 130, ""),
     ],
-    ids=["returns", "exits", "a status", "a text", "an error"],
+    ids=["returns", "exits", "a status", "a text", "an error", "Ctrl-C"],
 )
 def test_a_program_is_run_to_its_end(program: str, status: int, said: str) -> None:
     """Its status is what Python would end with."""
-    source = f"import sys; from batchproof.host.process_end import run_to_the_end; run_to_the_end({program})"
+    source = f"import signal, sys; from batchproof.host.process_end import run_to_the_end; run_to_the_end({program})"
 
     run = subprocess.run([sys.executable, "-c", source], stderr=subprocess.PIPE, text=True, timeout=60, check=False)
 
     assert run.returncode == status
     assert said in run.stderr
+    assert bool(said) == bool(run.stderr)
