@@ -38,6 +38,7 @@ STEP_LAWS = {  # those of sequences, which judge all of their traffic, and what 
     "SB-LAW-010": "progress",
 }
 IN_ROWS = "DB-LAW-002"  # counts rows, which may be other than what a batch is limited in
+ONCE = "DB-LAW-001"  # counts the executions of a request, of which one that is split has several
 CLOSES, REFUSES = "DB-LIVE-004", "DB-TIMEOUT-005"
 OF_ANY_TRAFFIC = frozenset({ACCEPTOR, IDLE, IDLE_WITH_POLICY, CLOSES, *LAWS, *STEP_LAWS})  # others want their script
 COMPARISON, BROKEN, DIED = "comparison", "broken", "died"
@@ -136,11 +137,17 @@ def _idle_rule(timeline: Timeline, claims: Mapping[str, Any]) -> str:
 
 def _by_laws(timeline: Timeline, claims: Mapping[str, Any], laws: Mapping[str, str]) -> Iterator[Trouble]:
     for rule, kind in laws.items():
-        counted = rule != IN_ROWS or value_of(claims, "rows") in (False, "counted")
-        if counted and not unmet(claims, rules()[rule].needs):
+        if _applies(rule, claims):
             judgement: Judgement = checkers()[rule](timeline)
             if judgement.verdict in DECIDED:
                 yield Trouble(kind, rule, judgement.verdict, judgement.actual, judgement.expected, judgement.about)
+
+
+def _applies(rule: str, claims: Mapping[str, Any]) -> bool:
+    rows = value_of(claims, "rows")
+    if (rule == IN_ROWS and rows not in (False, "counted")) or (rule == ONCE and rows == "split"):
+        return False
+    return not unmet(claims, rules()[rule].needs)
 
 
 def _forgotten(timeline: Timeline) -> Iterator[Trouble]:

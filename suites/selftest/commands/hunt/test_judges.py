@@ -23,6 +23,14 @@ def test_rows_matter_where_they_are_counted() -> None:
     assert "size" not in kinds(judge(LARGE, {**REFERENCE_CLAIMS, "rows": "requests"}))
 
 
+def test_a_request_that_is_split_runs_in_several_batches() -> None:
+    """Where requests are split over batches, a request is executed as often as it has parts."""
+    parts = happened(request("r0", rows=3), runs=(Run("r0", 1, 5), Run("r0", 6, 9)))
+
+    assert kinds(judge(parts, REFERENCE_CLAIMS))["once"] in ("DB-LAW-001", "DB-LAW-009")
+    assert "once" not in kinds(judge(parts, {**REFERENCE_CLAIMS, "rows": "split"}))
+
+
 def test_silence_explains_the_rest() -> None:
     """The log may lack what the rig did not wait for, so only the missing answer is told."""
     silent = happened(lost("r0"), request("r1"), request("r2"), runs=(Run("r1", 1, 5),))
