@@ -209,6 +209,13 @@ _TABLE = (
         true="both",
         noun_of_value="that strategy for sequences",
     ),
+    Claim(
+        "sequence_ids",
+        "Which correlation IDs name a sequence: those of the type that the model asks for, while others are refused "
+        "(`typed`); numbers only (`numbers`); or numbers and strings alike, of any length (`any`).",
+        "correlation IDs of a type",
+        ("typed", "numbers", "any"),
+    ),
     Claim("sequence_state", "The batcher keeps tensors for each sequence between its requests.", "implicit state"),
     Claim(
         "custom_batching",

@@ -134,6 +134,13 @@ class OnlyOldest(OnlyDirect):
     claims: ClassVar[dict[str, Any]] = {"sequences": "oldest", "sequence_state": False}
 
 
+class AnyCorrelationId(Narrow):
+    """A number and a string name a sequence alike."""
+
+    mutant = "corrid-any-type"
+    claims: ClassVar[dict[str, Any]] = {"sequence_ids": "any"}
+
+
 class LoopEntry(Narrow):
     """Its delay counts from whenever its loop comes round: here, from every tenth of a second."""
 
