@@ -24,6 +24,7 @@ from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.patience import PATIENCE
 from batchproof.fixtures.judging.session import Session
 from batchproof.fixtures.judging.verdicts import Verdict
+from batchproof.fixtures.terminal import died
 from batchproof.reports import read
 from batchproof.targets import resolve
 from batchproof.targets.deadlines import TIMEOUTS_S, TooLate, timeout_s, within
@@ -315,6 +316,26 @@ def test_only_a_fault_that_was_caused_fails_a_rule(monkeypatch: pytest.MonkeyPat
         session.sentinel.stop()
 
     assert target.restarts == restarts
+
+
+class Revived(Dying):
+    """It lives when it has been restarted."""
+
+    def alive(self) -> str:
+        return "" if self.restarts else super().alive()
+
+
+def test_a_server_that_dies_on_a_starved_host_is_mentioned_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No rule fails by that, but nobody is to overlook it."""
+    monkeypatch.setattr("batchproof.fixtures.judging.session.OVERLOADED", -1)
+    session = Session(Revived(), PATIENCE["quick"], 1)  # type: ignore[arg-type]
+    try:
+        session.run(rules()["DB-FAULT-001"], session.check_alive, unused)
+    finally:
+        session.sentinel.stop()
+
+    assert session.deaths == ["DB-FAULT-001: the server was killed"]
+    assert died(session.deaths).endswith("was started again (DB-FAULT-001: the server was killed)")
 
 
 # The wall clock
