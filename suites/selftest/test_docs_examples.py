@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -9,6 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from batchproof.targets.witness.probe import COLUMNS
 
 ROOT = Path(__file__).parents[2]
 FENCE = "```"
@@ -82,3 +85,12 @@ def test_a_line_that_is_not_printed_is_found() -> None:
     assert missing(shown, "zero\none 12 s\n\ntwo\nthree\n") == []
     assert missing(shown, "two\none 0.3 s\n") == ["two"]
     assert missing(shown, "one 0.3 ms\ntwo\n") == ["one N s", "two"]
+
+
+def test_the_messages_of_stdio_have_all_columns() -> None:
+    """A line that people copy has as many numbers as a request."""
+    text = (ROOT / "docs" / "stdio.md").read_text(encoding="utf-8")
+    found = [json.loads(line[2:]) for line in text.splitlines() if line.startswith('> {"do":"infer"')]
+
+    assert found
+    assert {len(row) for message in found for row in message["input"]} == {len(COLUMNS)}
