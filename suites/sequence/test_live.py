@@ -3,7 +3,9 @@
 import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Close, Entered, Release, in_line
+from batchproof.fixtures.driving.sequence_features import STATE
 from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, plug, step, turn, turns, whole
+from batchproof.targets.claims import unmet
 
 FOUR, OLDEST = direct(), oldest(candidates=4)
 ONE, ONE_CANDIDATE = direct(size=1), oldest(size=1, candidates=1)
@@ -13,6 +15,7 @@ AWAKE_NS = 15_000 * MS  # longer than any rule waits, and a server that waits fo
 CLOSED = (
     direct(size=2, max_sequence_idle_ns=AWAKE_NS), oldest(size=2, candidates=2, max_sequence_idle_ns=AWAKE_NS)
 )  # fmt: skip
+STEPS, EVERY = 1100, 50  # beyond 128, 256, 1000 and 1024; a short sequence comes and goes with every so many of them
 PAIRS, CANDIDATES = direct(size=2, instances=2), oldest(size=2, candidates=2, instances=2)
 
 
@@ -68,6 +71,19 @@ def test_among_a_thousand(session, drive, judge):
     passing = [one for sends in at_once for one in (*sends, Answered(tuple(send.name for send in sends)))]
     for config in claimed(session, TWO, TWO_CANDIDATES):
         judge(drive(config, (*turn([5], 0), *passing, *turn([5], 1, last=1))))
+
+
+@pytest.mark.rule("SB-LIVE-007")
+def test_a_long_one(session, drive, judge):
+    """The thousandth step of a sequence finds its state and its place as the first ones do"""
+    kept = () if unmet(session.info.claims, ("sequence_state", "sequences=direct|both")) else (direct(size=2, state=STATE),)
+    for config in (*claimed(session, TWO, TWO_CANDIDATES), *kept):
+        script = []
+        for number in range(STEPS):
+            short = whole(6 + number // EVERY) if number % EVERY == 0 else ()
+            sends = (step(5, number, last=STEPS - 1), *short)
+            script += [*sends, Answered(tuple(send.name for send in sends))]
+        judge(drive(config, tuple(script)))
 
 
 def names(sequence, count):
