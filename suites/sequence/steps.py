@@ -6,15 +6,12 @@ the last one is answered, or seen in the queue. Every sequence has its END, so t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from batchproof.fixtures.driving.script import HOUR, Answered, Entered, Release, Send, Step, in_line
 from batchproof.reference_batcher import BatcherConfig, SequenceBatching
 from batchproof.targets.claims import value_of
-
-if TYPE_CHECKING:
-    from batchproof.fixtures.judging.session import Session
 
 PLUG = 99  # the correlation ID of what holds an instance
 
@@ -36,9 +33,9 @@ def oldest(
     )  # fmt: skip
 
 
-def claimed(session: Session, *configs: BatcherConfig) -> tuple[BatcherConfig, ...]:
+def claimed(claims: Mapping[str, Any], *configs: BatcherConfig) -> tuple[BatcherConfig, ...]:
     """Return the configurations whose strategy the target has; all of them where it has both, or claims no sequences."""
-    strategy = value_of(session.info.claims, "sequences")
+    strategy = value_of(claims, "sequences")
     chosen = tuple(one for one in configs if one.sequence is not None and one.sequence.strategy == strategy)
     return chosen or configs
 

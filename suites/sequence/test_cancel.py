@@ -17,31 +17,31 @@ def cancelled():
 
 
 @pytest.mark.rule("SB-CANCEL-001")
-def test_it_is_not_executed(session, drive, judge):
+def test_it_is_not_executed(claims, drive, judge):
     """A request of a sequence that is cancelled while it waits is never executed"""
-    for config in claimed(session, FOUR, OLDEST):
+    for config in claimed(claims, FOUR, OLDEST):
         judge(drive(config, cancelled()))
 
 
 @pytest.mark.rule("SB-CANCEL-002")
-def test_the_rest_is_refused(session, drive, judge):
+def test_the_rest_is_refused(claims, drive, judge):
     """When a request of a sequence is cancelled, those that wait behind it are refused and never executed"""
-    for config in claimed(session, FOUR, OLDEST):
+    for config in claimed(claims, FOUR, OLDEST):
         judge(drive(config, cancelled()))
 
 
 @pytest.mark.rule("SB-CANCEL-003")
-def test_others_go_on(session, drive, judge):
+def test_others_go_on(claims, drive, judge):
     """Other sequences go on when a request of one is cancelled"""
-    for config in claimed(session, FOUR, OLDEST):
+    for config in claimed(claims, FOUR, OLDEST):
         judge(drive(config, cancelled()))
 
 
 @pytest.mark.rule("SB-CANCEL-004")
-def test_the_slot_is_free(session, drive, judge):
+def test_the_slot_is_free(claims, drive, judge):
     """The slot of a sequence whose request was cancelled goes to one that waits"""
     held, after = plug(end=False), step(PLUG, 1, last=1)
-    for config in claimed(session, TWO, TWO_CANDIDATES):
+    for config in claimed(claims, TWO, TWO_CANDIDATES):
         queued = in_line(step(5, 0), step(5, 1), step(7, 0, last=0))
         gone = (Cancel("s5.1"), Answered(("s5.1",)), Release("gate"), Answered(("plug", "s5.0", "s7.0")))
         judge(drive(config, (*held, *queued, *gone, after, Answered((after.name,)))))

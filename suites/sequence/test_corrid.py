@@ -38,10 +38,10 @@ def strange(sequence):
 
 
 @pytest.mark.rule("SB-CORRID-001")
-def test_numbers(session, drive, judge):
+def test_numbers(claims, drive, judge):
     """The model is told the correlation ID that was sent, also at the ends of the range of its type"""
     for configs, ids in zip(TYPED, ENDS.values(), strict=True):
-        for config in claimed(session, *configs):
+        for config in claimed(claims, *configs):
             judge(drive(config, tuple(under(*ids))))
 
 
@@ -58,9 +58,9 @@ def test_longest(drive, judge):
 
 
 @pytest.mark.rule("SB-CORRID-004")
-def test_beyond_32_bits(session, drive, judge):
+def test_beyond_32_bits(claims, drive, judge):
     """Two correlation IDs that differ only beyond their first 32 bits are two sequences"""
-    config = claimed(session, *SHORT)[0]  # with oldest, a server may stage the first of them alone
+    config = claimed(claims, *SHORT)[0]  # with oldest, a server may stage the first of them alone
     judge(drive(config, behind_plug(*begin(5, (1 << 32) + 5, (1 << 63) + 5, (1 << 63) + 6))))
 
 
@@ -90,9 +90,9 @@ def test_too_long(drive, judge):
 
 
 @pytest.mark.rule("SB-CORRID-009")
-def test_flags(session, drive, judge):
+def test_flags(claims, drive, judge):
     """START, END and READY are told as 0 or 1 of the type that the model asks for: int32, fp32 or bool"""
-    for config in claimed(session, *FLAGS):
+    for config in claimed(claims, *FLAGS):
         judge(drive(config, turns([5, 6, 7], 3)))
 
 

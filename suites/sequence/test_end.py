@@ -11,25 +11,25 @@ DIRECT, OLDEST = direct(), oldest()
 
 
 @pytest.mark.rule("SB-END-001")
-def test_an_id_is_used_again(session, drive, judge):
+def test_an_id_is_used_again(claims, drive, judge):
     """After END, a START under the same correlation ID begins a sequence that knows nothing of the first"""
     again = (*turn([5, 6], 0), *turn([5, 6], 1, last=1))
-    for config in claimed(session, DIRECT, OLDEST):
+    for config in claimed(claims, DIRECT, OLDEST):
         judge(drive(config, (*again, *_named_anew(again))))
 
 
 @pytest.mark.rule("SB-END-002")
-def test_start_on_a_live_id(session, drive, judge):
+def test_start_on_a_live_id(claims, drive, judge):
     """A START under the correlation ID of a sequence that has not ended begins a new sequence"""
-    for config in claimed(session, DIRECT, OLDEST):
+    for config in claimed(claims, DIRECT, OLDEST):
         old = (*turn([5, 6], 0), *turn([5, 6], 1))
         judge(drive(config, (*old, *_named_anew(turn([5], 0)), *turn([6], 2, last=2), *_named_anew(turn([5], 1, last=1)))))
 
 
 @pytest.mark.rule("SB-END-003")
-def test_a_failed_end(session, drive, judge):
+def test_a_failed_end(claims, drive, judge):
     """A sequence whose last request fails is over, and its slot is free"""
-    for config in claimed(session, direct(size=1), oldest(size=1, candidates=1)):
+    for config in claimed(claims, direct(size=1), oldest(size=1, candidates=1)):
         ends = [one for number in (5, 6) for one in (*turn([number], 0), *turn([number], 1, last=1, fail=True))]
         single = (*whole(7, fail=True), Answered(("s7.0",)))
         judge(drive(config, (*ends, *single, *turns([8], 2))))

@@ -20,9 +20,9 @@ PAIRS, CANDIDATES = direct(size=2, instances=2), oldest(size=2, candidates=2, in
 
 
 @pytest.mark.rule("SB-LIVE-001")
-def test_failures(session, drive, judge):
+def test_failures(claims, drive, judge):
     """A run that raises fails its own requests, and their sequences go on"""
-    for config in claimed(session, FOUR, OLDEST):
+    for config in claimed(claims, FOUR, OLDEST):
         failing = behind_plug(step(5, 1, fail=True), step(6, 1), step(5, 2))
         again = [one for number in (3, 4, 5) for one in turn([5], number, fail=True)]
         others = (*turn([7], 1), *turn([6, 7], 2, last=2))
@@ -30,54 +30,54 @@ def test_failures(session, drive, judge):
 
 
 @pytest.mark.rule("SB-LIVE-002")
-def test_closing(session, drive, judge):
+def test_closing(claims, drive, judge):
     """Closing the model answers or refuses every request of open sequences and of those that wait for a slot"""
-    for config in claimed(session, *CLOSED):
+    for config in claimed(claims, *CLOSED):
         names = ("s5.0", "s5.1", "s6.0", "s7.0", "s8.0")
         queued = in_line(step(5, 0), step(5, 1), step(6, 0), step(7, 0), step(8, 0, last=0))
         judge(drive(config, (*plug(), *queued, Close(), Release("gate"), Answered(("plug", *names)))))
 
 
 @pytest.mark.rule("SB-LIVE-003")
-def test_many_short_ones(session, drive, judge):
+def test_many_short_ones(claims, drive, judge):
     """Many sequences of one request are all served, in few slots"""
-    for config in claimed(session, TWO, TWO_CANDIDATES):
+    for config in claimed(claims, TWO, TWO_CANDIDATES):
         sends = tuple(send for one in range(1, 31) for send in whole(one))
         judge(drive(config, (*sends, Answered(tuple(send.name for send in sends)))))
 
 
 @pytest.mark.rule("SB-LIVE-004")
-def test_all_instances(session, drive, judge):
+def test_all_instances(claims, drive, judge):
     """Open sequences use all instances"""
-    for config in claimed(session, PAIRS, CANDIDATES):
+    for config in claimed(claims, PAIRS, CANDIDATES):
         judge(drive(config, turns([5, 6, 7, 8], 2)))
 
 
 @pytest.mark.rule("SB-LIVE-005")
-def test_order_wherever_they_wait(session, drive, judge):
+def test_order_wherever_they_wait(claims, drive, judge):
     """The requests of a sequence run in the order in which they were sent, wherever they wait"""
     own = in_line(*whole(5, 6)[1:])
-    for config in claimed(session, ONE, ONE_CANDIDATE):
+    for config in claimed(claims, ONE, ONE_CANDIDATE):
         held = (step(5, 0, hold="gate"), Entered("s5.0"), *own, Release("gate"), Answered(names(5, 6)))
         judge(drive(config, held))
         judge(drive(config, (*turn([6], 0), *in_line(*whole(5, 6)), *turn([6], 1, last=1), Answered(names(5, 6)))))
 
 
 @pytest.mark.rule("SB-LIVE-006")
-def test_among_a_thousand(session, drive, judge):
+def test_among_a_thousand(claims, drive, judge):
     """A sequence stays open while a thousand others come and go"""
     others = tuple(send for one in range(1001, 1001 + THOUSAND) for send in whole(one))
     at_once = [others[place : place + 50] for place in range(0, THOUSAND, 50)]
     passing = [one for sends in at_once for one in (*sends, Answered(tuple(send.name for send in sends)))]
-    for config in claimed(session, TWO, TWO_CANDIDATES):
+    for config in claimed(claims, TWO, TWO_CANDIDATES):
         judge(drive(config, (*turn([5], 0), *passing, *turn([5], 1, last=1))))
 
 
 @pytest.mark.rule("SB-LIVE-007")
-def test_a_long_one(session, drive, judge):
+def test_a_long_one(claims, drive, judge):
     """The thousandth step of a sequence finds its state and its place as the first ones do"""
-    kept = () if unmet(session.info.claims, ("sequence_state", "sequences=direct|both")) else (direct(size=2, state=STATE),)
-    for config in (*claimed(session, TWO, TWO_CANDIDATES), *kept):
+    kept = () if unmet(claims, ("sequence_state", "sequences=direct|both")) else (direct(size=2, state=STATE),)
+    for config in (*claimed(claims, TWO, TWO_CANDIDATES), *kept):
         script = []
         for number in range(STEPS):
             short = whole(6 + number // EVERY) if number % EVERY == 0 else ()

@@ -24,76 +24,76 @@ CANDIDATES = oldest(size=2, candidates=4, delay_ns=100 * MS, state=kept())
 
 
 @pytest.mark.rule("SB-STATE-001")
-def test_initial(session, drive, judge):
+def test_initial(claims, drive, judge):
     """The first request of a sequence finds the configured initial state, be it zeros or a value"""
-    for config in claimed(session, *ONE, *SEVEN):
+    for config in claimed(claims, *ONE, *SEVEN):
         judge(drive(config, tuple(one for sequence in (5, 6, 7) for one in turns([sequence], 2))))
 
 
 @pytest.mark.rule("SB-STATE-002")
-def test_previous(session, drive, judge):
+def test_previous(claims, drive, judge):
     """A request finds the state that the previous request of its sequence left"""
-    for config in claimed(session, *ONE):
+    for config in claimed(claims, *ONE):
         judge(drive(config, turns([5], 6)))
 
 
 @pytest.mark.rule("SB-STATE-003")
-def test_own_in_a_batch(session, drive, judge):
+def test_own_in_a_batch(claims, drive, judge):
     """Sequences that share batches keep their own states, also when some have no request in a batch"""
     together = behind_plug(*(step(one, 0) for one in (5, 6, 7)))
-    config = claimed(session, *FOUR)[0]  # with oldest, a server may stage the first request alone
+    config = claimed(claims, *FOUR)[0]  # with oldest, a server may stage the first request alone
     judge(drive(config, (*together, *turn([7], 1), *turn([6], 1), *turn([7, 5], 2), *turn([5, 6, 7], 3, last=3))))
 
 
 @pytest.mark.rule("SB-STATE-004")
-def test_own_in_its_instance(session, drive, judge):
+def test_own_in_its_instance(claims, drive, judge):
     """Sequences in several instances keep their own states"""
-    for config in claimed(session, *PAIRS):
+    for config in claimed(claims, *PAIRS):
         judge(drive(config, turns([5, 6], 3)))
 
 
 @pytest.mark.rule("SB-STATE-005")
-def test_after_end(session, drive, judge):
+def test_after_end(claims, drive, judge):
     """A sequence in the slot of one that has ended begins with the initial state"""
-    for config in claimed(session, *ONE):
+    for config in claimed(claims, *ONE):
         judge(drive(config, (*turns([5], 3), *turns([6], 2))))
 
 
 @pytest.mark.rule("SB-STATE-006")
-def test_after_idle(session, drive, judge):
+def test_after_idle(claims, drive, judge):
     """A sequence in the slot of one that was idle for too long begins with the initial state"""
-    for config in claimed(session, *IDLE):
+    for config in claimed(claims, *IDLE):
         judge(drive(config, (*turn([5], 0), *turns([6], 1))))
 
 
 @pytest.mark.rule("SB-STATE-007")
-def test_after_a_cancel(session, drive, judge):
+def test_after_a_cancel(claims, drive, judge):
     """A sequence in the slot of one that was cancelled begins with the initial state"""
     held = (step(5, 1, hold="gate"), Entered("s5.1"), step(5, 2), Queued(1), step(6, 0), Queued(2), Cancel("s5.2"))
     after = (Answered(("s5.2",)), Release("gate"), Answered(("s6.0",)))
-    for config in claimed(session, *ONE):
+    for config in claimed(claims, *ONE):
         judge(drive(config, (*turn([5], 0), *held, *after, *turn([6], 1, last=1))))
 
 
 @pytest.mark.rule("SB-STATE-008")
-def test_start_again(session, drive, judge):
+def test_start_again(claims, drive, judge):
     """A START under the correlation ID of a sequence that is not over begins with the initial state"""
-    for config in claimed(session, *ONE):
+    for config in claimed(claims, *ONE):
         judge(drive(config, (*turn([5], 0), *turn([5], 1), Send("again", sequence=5, start=True, end=True))))
 
 
 @pytest.mark.rule("SB-STATE-009")
-def test_after_a_failure(session, drive, judge):
+def test_after_a_failure(claims, drive, judge):
     """A run that fails leaves the states of its sequences as they were"""
     failing = behind_plug(step(5, 1, fail=True), step(6, 1))
-    config = claimed(session, *FOUR)[0]  # with oldest, a server may stage the first request alone
+    config = claimed(claims, *FOUR)[0]  # with oldest, a server may stage the first request alone
     judge(drive(config, (*turn([5, 6], 0), *failing, *turn([5, 6], 2, last=2))))
 
 
 @pytest.mark.rule("SB-STATE-010")
-def test_in_one_buffer(session, drive, judge):
+def test_in_one_buffer(claims, drive, judge):
     """A state that the model writes over the old one is the state that the next request finds"""
-    for config in claimed(session, *OVER):
+    for config in claimed(claims, *OVER):
         judge(drive(config, turns([5, 6], 4)))
 
 
@@ -107,8 +107,8 @@ def test_among_candidates(drive, judge):
 
 
 @pytest.mark.rule("SB-STATE-012")
-def test_after_a_failed_start(session, drive, judge):
+def test_after_a_failed_start(claims, drive, judge):
     """After a first run that fails, the state is the initial one, and not that of the slot's last sequence"""
     failing = step(6, 0, fail=True), Answered(("s6.0",))
-    for config in claimed(session, *ONE):
+    for config in claimed(claims, *ONE):
         judge(drive(config, (*turns([5], 2), *failing, *turn([6], 1, last=1))))

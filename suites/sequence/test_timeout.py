@@ -10,16 +10,16 @@ TIMEOUT_NS = 400 * MS
 
 
 @pytest.mark.rule("SB-TIMEOUT-001")
-def test_it_is_refused(session, drive, judge):
+def test_it_is_refused(claims, drive, judge):
     """A sequence that waits for a slot for longer than its request's timeout is refused and never executed"""
-    for config in claimed(session, ONE, ONE_CANDIDATE):
+    for config in claimed(claims, ONE, ONE_CANDIDATE):
         late = step(6, 0, last=0, timeout_ns=TIMEOUT_NS)
         judge(drive(config, (*turn([5], 0), late, Answered((late.name,)), *turn([5], 1, last=1))))
 
 
 @pytest.mark.rule("SB-TIMEOUT-002")
-def test_all_of_it(session, drive, judge):
+def test_all_of_it(claims, drive, judge):
     """When a request of a sequence that waits for a slot is late, the whole sequence is refused"""
-    for config in claimed(session, ONE, ONE_CANDIDATE):
+    for config in claimed(claims, ONE, ONE_CANDIDATE):
         late = (step(6, 0, timeout_ns=TIMEOUT_NS), Queued(1), step(6, 1, last=1), Answered(("s6.0", "s6.1")))
         judge(drive(config, (*turn([5], 0), *late, *turn([5], 1, last=1))))
