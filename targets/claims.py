@@ -305,7 +305,19 @@ _TABLE = (
         "preemption",
         (False, "recompute", "swap"),
     ),
-    Claim("prefix_cache", "Requests that begin alike share KV blocks.", "a prefix cache"),
+    Claim(
+        "prefix_cache",
+        "Requests that begin alike share KV blocks (true), or what a request leaves behind serves one that begins alike at a "
+        "time, which takes over its place (`handed-on`).",
+        "a prefix cache",
+        (False, True, "handed-on"),
+    ),
+    Claim(
+        "takes_turns",
+        "An engine may keep more requests in its KV cache than an iteration has rows (max_num_seqs), and these take turns. If "
+        "false, a request that runs is in each iteration that has room for it.",
+        "more requests that run than an iteration has rows",
+    ),
     Claim(
         "long_prefill_limit",
         "A limit can be set on the tokens of a prompt that an iteration computes while there are other requests.",
@@ -325,6 +337,14 @@ _TABLE = (
         "An iteration is formed before the tokens of this many earlier ones are known (asynchronous scheduling): a text is "
         "computed this often after its last token at most, and what that makes is thrown away.",
         "iterations that are formed ahead",
+        OR_NOTHING,
+        least=1,
+    ),
+    Claim(
+        "speculates",
+        "After the last token of a text, an iteration may compute this many guessed ones at most (speculative decoding). Those "
+        "that are right come out together, and the others are thrown away.",
+        "speculative decoding",
         OR_NOTHING,
         least=1,
     ),
