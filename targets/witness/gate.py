@@ -16,6 +16,7 @@ class Gate:
 
     def __init__(self) -> None:
         self._open = threading.Event()
+        self._removed = False
 
     def wait(self) -> None:
         """Wait until a step is under way: the model calls this, on the engine's own thread."""
@@ -27,9 +28,10 @@ class Gate:
         self._open.set()
         while not ready() and time.monotonic() < end:
             time.sleep(0.0005)
-        self._open.clear()
+        if not self._removed:
+            self._open.clear()
 
     def remove(self) -> None:
         """Hold nothing any more: before an engine is closed."""
+        self._removed = True
         self._open.set()
-        self._open.clear = lambda: None  # type: ignore[method-assign]

@@ -14,7 +14,9 @@ import numpy as np
 
 from . import language
 from .device import DEVICE
+from .gate import Gate
 
+Row = tuple[Sequence[int], int, Sequence[int]]  # new tokens, the place of the first of them, the block table
 LOST = -1  # the place of an entry that was written in this iteration and is not what is read back
 
 
@@ -37,10 +39,15 @@ def rows_of(entries: Any, now: Iteration) -> Iterator[tuple[list[Any], int]]:
 
     entries: the cache as numbers [blocks, slots of a block, 2].
     """
-    size = entries.shape[1]
-    entries[now.slots // size, now.slots % size] = np.stack([now.tokens, now.positions], axis=1)
+    write_new(entries, now)
     for row, context in rows_read(entries, now):
         yield row, language.next_token(context)
+
+
+def write_new(entries: Any, now: Iteration) -> None:
+    """Write what is new."""
+    size = entries.shape[1]
+    entries[now.slots // size, now.slots % size] = np.stack([now.tokens, now.positions], axis=1)
 
 
 def rows_read(
@@ -75,20 +82,29 @@ def merged(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 class PagedCache:
     """A KV cache of so many blocks of so many tokens, with the witness as the model that reads and writes it."""
 
-    def __init__(self, blocks: int, size: int) -> None:
-        self._blocks = blocks
+    def __init__(self, blocks: int, size: int, gate: Gate | None = None) -> None:
+        self._blocks, self._gate = blocks, gate
         self._entries = np.full((blocks + 2, size, 2), (0, LOST))  # one to write what has no block, and one to read it
         self._lines: list[dict[str, Any]] = []
         self._number = 0
 
-    def run(self, rows: Sequence[tuple[Sequence[int], int, Sequence[int]]]) -> list[int]:
+    def run(self, rows: Sequence[Row]) -> list[int]:
         """Run an iteration; return the token that follows each row.
 
         rows: of each request, its new tokens, the place of the first of them in its context, and the block table that the
         engine keeps for it. The row of a prompt that is computed in part has a token, too, which the engine ignores. Where a
         table has no block for a place, or one that does not exist, the entry is lost.
         """
+        return [following[-1] for following in self.verify(rows, [1] * len(rows))]
+
+    def verify(self, rows: Sequence[Row], counts: Sequence[int]) -> list[list[int]]:
+        """Run an iteration; return, for each row, what follows each of its last so many tokens: for speculative decoding.
+
+        A row whose last `count - 1` tokens are guesses is right as far as each guess is what followed the token before it.
+        """
         enter_ns = time.monotonic_ns()
+        if self._gate:
+            self._gate.wait()
         size = self._entries.shape[1]
         if not all(len(tokens) for tokens, _, _ in rows):
             raise ValueError("a row of the iteration has no tokens")
@@ -99,14 +115,26 @@ class PagedCache:
         cuts = np.cumsum([0, *map(len, places)]).tolist()
         lengths = [int(place[-1]) + 1 for place in places]
         now = Iteration(tokens, np.concatenate(places), np.concatenate(slots), cuts, lengths, read)
-        told, following = zip(*rows_of(self._entries, now), strict=True)
+        write_new(self._entries, now)
+        told, contexts = zip(*rows_read(self._entries, now), strict=True)
         DEVICE.pace(enter_ns, len(now.tokens))
         self._number += 1
         times = {"enter_ns": enter_ns, "exit_ns": time.monotonic_ns()}
         self._lines.append({"number": self._number, **times, "rows": list(told)})
-        return list(following)
+        return [
+            [language.next_token(context[:stop]) for stop in range(len(context) - count + 1, len(context) + 1)]
+            for context, count in zip(contexts, counts, strict=True)
+        ]
 
-    def _table(self, row: tuple[Sequence[int], int, Sequence[int]], none: int) -> Any:
+    def read(self, block: int) -> Any:
+        """Return a copy of what a block holds, for an engine that swaps it to other memory or copies it."""
+        return self._entries[block].copy()
+
+    def write(self, block: int, held: Any) -> None:
+        """Write into a block what another one held."""
+        self._entries[block] = held
+
+    def _table(self, row: Row, none: int) -> Any:
         """Return a row's block table as long as its context needs it. none: stands for a block that is not there."""
         tokens, start, blocks = row
         need = -(-(start + len(tokens)) // self._entries.shape[1])

@@ -176,6 +176,13 @@ def judge_limits(trial: Trial, config: EngineConfig) -> tuple[Finding, ...]:
     return tuple(found) or (ok("limits", f"at most {rows} rows and {tokens} tokens in an iteration"),)
 
 
+def _over_before(trial: Trial) -> bool:
+    """Return whether the last row of the request that was aborted had been computed when it was aborted."""
+    serial = next((one.serial for one in trial.requests if one.name == trial.aborted), None)
+    exits = [line["exit_ns"] for line in trial.lines for row in line["rows"] if row[0] == serial]
+    return bool(exits) and max(exits) <= trial.aborted_ns
+
+
 def judge_abort(trial: Trial, *, claimed: bool) -> tuple[Finding, ...]:
     """Judge what happens to a request that is aborted, and to the one alongside it."""
     for broken in trial.raised:
@@ -183,6 +190,10 @@ def judge_abort(trial: Trial, *, claimed: bool) -> tuple[Finding, ...]:
         return (wrong("abort", str(broken), broken.verb, mend),)
     mine = [one for one in trial.outputs if one.name == trial.aborted]
     ends = [one.end for one in mine if one.end]
+    if ends == ["length"] and _over_before(trial):
+        says = "the engine had computed the whole text before it could be aborted"
+        mend = "an engine that iterates by itself needs a gate: docs/adapters.md#an-engine-that-iterates-by-itself"
+        return (note("abort", says, "step", mend),)
     if ends == ["length"]:
         says = f"a request that was aborted got its whole text, {sum(len(one.tokens) for one in mine)} tokens"
         mend = "abort the engine's own request, or do not claim `cancel`"

@@ -52,6 +52,7 @@ class Trial:
     gauges: list[Any] = field(default_factory=list)
     raised: list[Broken] = field(default_factory=list)
     aborted: str = ""
+    aborted_ns: int = 0
 
     @property
     def outputs(self) -> list[Any]:
@@ -102,6 +103,7 @@ class Driver:
             if ask:
                 trial.gauges.append(self.call("gauges"))
             if abort and number == after:
+                trial.aborted_ns = time.monotonic_ns()
                 for name in (abort, abort, "nobody"):
                     self._bravely(trial, "abort", name)
             idle = 0 if step.outputs or step.lines else idle + 1
