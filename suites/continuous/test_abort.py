@@ -180,3 +180,28 @@ def test_ids_alike(generating, judge):
     on.abort("r1")
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-ABORT-014")
+def test_its_place(generating, judge):
+    """The place of a running request that is aborted is taken at once by one that waits"""
+    on = generating(seqs=2)
+    on.send("stays", "goes", max_tokens=4 * on.block)
+    on.until_got("goes", 3)
+    on.send("waits", "later", max_tokens=6)
+    on.step(3)
+    on.abort("goes")
+
+    judge(on.generations())
+
+
+@pytest.mark.rule("CB-ABORT-015")
+def test_all_continuations(generating, judge):
+    """An abort takes back all continuations of a request"""
+    on = generating()
+    on.send("goes", max_tokens=4 * on.block, samples=3)
+    on.send("stays", max_tokens=4 * on.block)
+    on.until_got("goes", 3)
+    on.abort("goes")
+
+    judge(on.generations())

@@ -21,6 +21,13 @@ def test_again(generating, judge):
     for name in ("first", "second", "third"):
         on.send(name, max_tokens=5, as_id="again")
         on.finish()
+    if on.claims.get("cancel"):
+        on.send("goes", max_tokens=3 * on.block, as_id="again")
+        on.until_got("goes", 2)
+        on.abort("goes")
+        on.step(4)
+        on.send("fourth", max_tokens=5, as_id="again")
+        on.finish()
 
     judge(on.generations())
 

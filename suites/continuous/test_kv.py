@@ -175,5 +175,9 @@ def test_fills_it_whole(generating, judge):
     for place, length in enumerate((7 * on.block + 1, 8 * on.block - 3, 8 * on.block)):
         on.send(f"whole{place}", length=length, max_tokens=8 * on.block - length + 1)
         on.send(f"r{place}", max_tokens=3)
+    on.finish()
+    on.send("r older", length=on.block // 4, max_tokens=3 * on.block // 4)
+    on.until_got("r older", 1)
+    on.send("r newer", length=7 * on.block - 2, max_tokens=on.block)  # it comes to need every block, and has to wait for one
 
     judge(on.generations())

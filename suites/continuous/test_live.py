@@ -109,6 +109,8 @@ def test_thousands_of_blocks(generating, judge, seed):
     on = generating(seqs=8, blocks=20)
     for place in range(900):
         on.send(f"r{place}", length=rng.randint(on.block // 2, 3 * on.block), max_tokens=rng.randint(1, 5))
+    on.finish()
+    on.send(*(f"s{place}" for place in range(1300)), length=on.block // 2, max_tokens=1)  # and thousands of requests
 
     judge(on.generations())
 

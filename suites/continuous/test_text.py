@@ -193,3 +193,17 @@ def test_long(generating, judge):
     on.send("short", max_tokens=on.block)
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-TEXT-016")
+def test_goes_on(generating, judge):
+    """A prompt that goes on from an earlier prompt and its text gets its own text"""
+    on = generating(prefix_cache=True)
+    for place, count in enumerate((on.block - 1, on.block, on.block + 1)):  # its last token is just before, in or behind a block
+        on.send(f"turn{place}", max_tokens=count)
+        on.finish()
+        before = on.prompt_of(f"turn{place}")
+        on.send(f"next{place}", prompt=(*before, *on.text_after(before, count), *before[:3]), max_tokens=6)
+        on.finish()
+
+    judge(on.generations())
