@@ -307,15 +307,15 @@ _TABLE = (
     ),
     Claim(
         "prefix_cache",
-        "Requests that begin alike share KV blocks (true), or what a request leaves behind serves one that begins alike at a "
-        "time, which takes over its place (`handed-on`).",
+        "Requests that begin alike share KV blocks (true), or what a request leaves behind serves one that begins alike at "
+        "a time, which takes over its place (`handed-on`).",
         "a prefix cache",
         (False, True, "handed-on"),
     ),
     Claim(
         "takes_turns",
-        "An engine may keep more requests in its KV cache than an iteration has rows (max_num_seqs), and these take turns. If "
-        "false, a request that runs is in each iteration that has room for it.",
+        "An engine may keep more requests in its KV cache than an iteration has rows (max_num_seqs), and these take turns. "
+        "If false, a request that runs is in each iteration that has room for it.",
         "more requests that run than an iteration has rows",
     ),
     Claim(
@@ -342,8 +342,8 @@ _TABLE = (
     ),
     Claim(
         "speculates",
-        "After the last token of a text, an iteration may compute this many guessed ones at most (speculative decoding). Those "
-        "that are right come out together, and the others are thrown away.",
+        "After the last token of a text, an iteration may compute this many guessed ones at most (speculative decoding). "
+        "Those that are right come out together, and the others are thrown away.",
         "speculative decoding",
         OR_NOTHING,
         least=1,

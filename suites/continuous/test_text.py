@@ -199,7 +199,7 @@ def test_long(generating, judge):
 def test_goes_on(generating, judge):
     """A prompt that goes on from an earlier prompt and its text gets its own text"""
     on = generating(prefix_cache=True)
-    for place, count in enumerate((on.block - 1, on.block, on.block + 1)):  # its last token is just before, in or behind a block
+    for place, count in enumerate((on.block - 1, on.block, on.block + 1)):  # it ends just before, with or behind a block
         on.send(f"turn{place}", max_tokens=count)
         on.finish()
         before = on.prompt_of(f"turn{place}")

@@ -9,6 +9,7 @@ from typing import Any
 from batchproof.suites.selftest.strangers.engines.engine import Engine
 from batchproof.suites.selftest.strangers.engines.pages import Memory
 from batchproof.suites.selftest.strangers.engines.table import ENGINES
+from batchproof.suites.selftest.strangers.engines_2.made import Whole
 from batchproof.targets import TargetInfo, Unsupported
 from batchproof.targets.engines import EngineGone, Generation, Output
 from batchproof.targets.witness import language
@@ -88,11 +89,14 @@ class EngineTarget:
 
     def __init__(self, name: str) -> None:
         self.made = ENGINES[name].batcher
-        claims = {**CLAIMS, **self.made.claims}
+        self.whole = self.made.made if isinstance(self.made, Whole) else None
+        claims = self.whole.info.claims if self.whole else {**CLAIMS, **self.made.claims}
         self.info = TargetInfo(name, "1", f"{__name__}:{name}", claims=claims, discipline="continuous")
 
-    def engine(self, config: Any) -> Opened:
+    def engine(self, config: Any) -> Any:
         """Open an engine."""
+        if self.whole:
+            return self.whole.engine(config)
         if lacks := self.made.lacks(config):
             raise Unsupported(lacks)
         model = Witnessed()

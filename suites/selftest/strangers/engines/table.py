@@ -1,4 +1,4 @@
-"""All engines by name, as `engines.toml` has them."""
+"""All engines by name, as `engines.toml` has them, here and in the second series."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
+from batchproof.suites.selftest.strangers.engines_2.made import HERE as SECOND
+from batchproof.suites.selftest.strangers.engines_2.made import Whole
 from batchproof.suites.selftest.strangers.stranger import GITHUB, Stranger
 
 if sys.version_info >= (3, 11):
@@ -18,15 +20,27 @@ HERE = "batchproof.suites.selftest.strangers.engines"
 
 
 def _read() -> dict[str, Stranger]:
-    text = files(HERE).joinpath("engines.toml").read_text(encoding="utf-8")
-    return {name: _stranger(name, **about) for name, about in tomllib.loads(text).items()}
+    first, second = (
+        tomllib.loads(files(where).joinpath("engines.toml").read_text(encoding="utf-8")) for where in (HERE, SECOND)
+    )
+    return {
+        **{name: _stranger(name, **about) for name, about in first.items()},
+        **{name: _whole(name, **about) for name, about in second.items()},
+    }
 
 
 def _stranger(name: str, engine: str, cites: str = "", **about: Any) -> Stranger:
     module, _, of_class = engine.partition(".")
+    return _made(name, getattr(import_module(f"{HERE}.{module}"), of_class), cites, about)
+
+
+def _whole(name: str, target: str, cites: str = "", edits: Any = (), **about: Any) -> Stranger:
+    return _made(name, Whole(name, target, tuple(edits)), cites, about)
+
+
+def _made(name: str, engine: Any, cites: str, about: dict[str, Any]) -> Stranger:
     lists = {key: tuple(about[key]) for key in ("kills", "also") if key in about}
-    made = getattr(import_module(f"{HERE}.{module}"), of_class)
-    return Stranger(name, made, GITHUB + cites if cites else "", **{**about, **lists})
+    return Stranger(name, engine, GITHUB + cites if cites else "", **{**about, **lists})
 
 
 ENGINES = _read()

@@ -4,19 +4,21 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-from lanes_engine import Engine, Row
 
 from batchproof.reference_batcher.continuous import EngineConfig
 from batchproof.targets import TargetInfo, Unsupported
 from batchproof.targets.engines import Generation, Output
 from batchproof.targets.witness import language
 from batchproof.targets.witness.device import Device
+from batchproof.targets.witness.gate import Gate
 from batchproof.targets.witness.paged import Iteration, rows_read
+
+from .lanes_engine import Engine, Row
 
 CLAIMS = {
     "iterations": "stepped", "joins_within": 1, "admission": "arrival", "chunked_prefill": True, "mixed_iterations": True,
     "stall_free": True, "streaming": True, "streams_within": 1, "stop_tokens": True, "gauges": True, "cancel": True,
-    "disconnects": True, "prefix_cache": True, "kv_blocks": False, "duplicate_ids": "refused",
+    "disconnects": True, "prefix_cache": "handed-on", "kv_blocks": False, "duplicate_ids": "refused",
 }  # fmt: skip
 
 
@@ -29,10 +31,13 @@ class Cells:
         self.lines: list[dict] = []
         self.number = 0
         self.device = Device()
+        self.gate: Gate | None = None
 
     def run(self, rows: Sequence[Row]) -> list[list[int]]:
         """Write what is new, read each lane back, and return what follows."""
         enter = time.monotonic_ns()
+        if self.gate:
+            self.gate.wait()
         places = [np.arange(row.start, row.start + len(row.tokens)) for row in rows]
         slots = np.concatenate([row.lane * self.blocks * self.size + place for row, place in zip(rows, places, strict=True)])
         tokens = np.concatenate([np.asarray(row.tokens) for row in rows])
@@ -136,5 +141,7 @@ class Lanes:
 class LanesDrafting:
     """The same with speculative decoding."""
 
-    info = TargetInfo("lanes-drafting", "1.0", "lanes_adapter:LanesDrafting", claims=CLAIMS, discipline="continuous")
+    info = TargetInfo(
+        "lanes-drafting", "1.0", "lanes_adapter:LanesDrafting", claims={**CLAIMS, "speculates": 3}, discipline="continuous"
+    )
     engine = Drafting

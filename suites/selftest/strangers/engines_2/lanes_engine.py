@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """Part of an iteration: new tokens for a lane's cache from `start` on; what follows each of the last `checks` is asked."""
+    """Part of an iteration: new tokens for a lane's cache from `start` on, and how many of the last it has to follow up."""
 
     lane: int
     start: int
@@ -67,7 +67,7 @@ def common(one: Sequence[int], other: Sequence[int]) -> int:
 class Engine:
     """First come, first served: texts go on in every iteration, and prompts fill what is left of the batch."""
 
-    def __init__(  # noqa: PLR0913 - one argument for each size
+    def __init__(
         self, model: Model, *, lanes: int, batch: int, longest: int, reuse: bool, draft: Draft | None = None, ahead: int = 0
     ) -> None:
         self.model, self.batch, self.longest, self.reuse = model, batch, longest, reuse

@@ -4,17 +4,19 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-from reels_engine import Engine, Row
 
 from batchproof.reference_batcher.continuous import EngineConfig
 from batchproof.targets import TargetInfo
 from batchproof.targets.engines import Generation, Output
 from batchproof.targets.witness.paged import Iteration, rows_of
 
+from .reels_engine import Engine, Row
+
 CLAIMS = {
     "iterations": "stepped", "joins_within": 2, "admission": "arrival", "chunked_prefill": True, "streaming": True,
     "streams_within": 1, "request_priorities": "preempting", "preemption": "swap", "prefix_cache": True, "samples": True,
-    "kv_blocks": True, "stop_tokens": True, "gauges": True, "cancel": True, "disconnects": True, "duplicate_ids": "refused",
+    "takes_turns": True, "kv_blocks": True, "stop_tokens": True, "gauges": True, "cancel": True, "disconnects": True,
+    "duplicate_ids": "refused",
 }  # fmt: skip
 
 
@@ -40,7 +42,8 @@ class Memory:
         enter = time.monotonic_ns()
         places = [np.arange(row.start, row.start + len(row.tokens)) for row in rows]
         tables = [np.asarray(row.blocks) for row in rows]
-        slots = [table[place // self.size] * self.size + place % self.size for table, place in zip(tables, places, strict=True)]
+        size = self.size
+        slots = [table[place // size] * size + place % size for table, place in zip(tables, places, strict=True)]
         tokens = np.concatenate([np.asarray(row.tokens) for row in rows])
         cuts = np.cumsum([0, *map(len, places)]).tolist()
         lengths = [row.start + len(row.tokens) for row in rows]

@@ -30,8 +30,8 @@ class Said(NamedTuple):
 class Memory(Protocol):
     """The KV cache: what a block holds can be read, and written into another."""
 
-    def read(self, block: int) -> object: ...  # noqa: D102
-    def write(self, block: int, held: object) -> None: ...  # noqa: D102
+    def read(self, block: int) -> object: ...
+    def write(self, block: int, held: object) -> None: ...
 
 
 Model = Callable[[list[Row]], list[int]]
@@ -49,8 +49,9 @@ class Node:
 
 
 @dataclass(eq=False)
-class Sequence_:
-    """One continuation of a prompt. done: how many of its tokens are in the cache. host: what its blocks held, if swapped."""
+class Text:
+    """One continuation of a prompt. done: how many of its tokens are in the cache. host: what its blocks held, if swapped.
+    """
 
     name: str
     sample: int
@@ -133,7 +134,7 @@ class Blocks:
 class Engine:
     """The lowest rank first: in the queue, in the cache, and back from the host."""
 
-    def __init__(  # noqa: PLR0913 - one argument for each size
+    def __init__(
         self, model: Model, memory: Memory, *, rows: int, budget: int, size: int, blocks: int, longest: int, chunks: bool,
         reuse: bool, ranked: bool,
     ) -> None:  # fmt: skip
@@ -142,10 +143,10 @@ class Engine:
         self.longest, self.places = min(longest, size * blocks), 2 * rows
         self.blocks = Blocks(blocks, size, reuse)
         self.total = blocks
-        self.waiting: list[Sequence_] = []
-        self.running: list[Sequence_] = []
-        self.swapped: list[Sequence_] = []
-        self.turn: list[Sequence_] = []  # those with a next token to compute: the first is the next
+        self.waiting: list[Text] = []
+        self.running: list[Text] = []
+        self.swapped: list[Text] = []
+        self.turn: list[Text] = []  # those with a next token to compute: the first is the next
         self.arrived, self.swaps = 0, 0
         self.filled = False  # whether the last iteration computed prompts
 
@@ -154,7 +155,9 @@ class Engine:
         """Whether there is work."""
         return bool(self.waiting or self.running or self.swapped)
 
-    def add(self, name: str, prompt: Sequence[int], max_tokens: int, stop: Sequence[int], priority: int, samples: int) -> None:
+    def add(  # noqa: PLR0913 - one argument for each field of a request
+        self, name: str, prompt: Sequence[int], max_tokens: int, stop: Sequence[int], priority: int, samples: int
+    ) -> None:
         """Queue a request; ValueError if it cannot be served."""
         if not prompt or max_tokens < 1 or samples < 1:
             raise ValueError("a prompt, a text and the number of samples are at least 1")
@@ -164,7 +167,7 @@ class Engine:
             raise ValueError(f"there is a request {name}")
         rank = (priority if self.ranked else 0, self.arrived)
         self.arrived += 1
-        self.waiting.append(Sequence_(name, 0, list(prompt), len(prompt), max_tokens, frozenset(stop), rank, samples))
+        self.waiting.append(Text(name, 0, list(prompt), len(prompt), max_tokens, frozenset(stop), rank, samples))
         self.waiting.sort(key=lambda one: one.rank)
 
     def abort(self, name: str) -> list[int]:
@@ -184,7 +187,7 @@ class Engine:
         self.filled = False
         return self._go_on()
 
-    def _all(self) -> list[Sequence_]:
+    def _all(self) -> list[Text]:
         return [*self.waiting, *self.running, *self.swapped]
 
     def _need(self, tokens: int) -> int:
@@ -214,7 +217,7 @@ class Engine:
             if one.ready:
                 self.turn.append(one)
 
-    def _fits(self, one: Sequence_) -> bool:
+    def _fits(self, one: Text) -> bool:
         """Whether there is a place and room for a sequence and its next token."""
         if one in self.waiting:
             matched = self.blocks.match(one.tokens)
@@ -225,7 +228,7 @@ class Engine:
             fits = self.blocks.room >= self._need(len(one.tokens))
         return fits and len(self.running) < self.places
 
-    def _fill(self, prompts: list[Sequence_]) -> list[Said]:
+    def _fill(self, prompts: list[Text]) -> list[Said]:
         """Compute prompts, those that came first to their ends."""
         chosen, left = [], self.budget
         for one in prompts[: self.rows]:
@@ -238,14 +241,14 @@ class Engine:
 
     def _go_on(self) -> list[Said]:
         """Compute the next token of those whose turn it is; the first in rank gets its block first."""
-        chosen: list[Sequence_] = []
+        chosen: list[Text] = []
         for one in sorted(self.turn[: self.rows], key=lambda one: (one.rank, one.sample)):
             if one in self.turn and self._grow(one, chosen):
                 chosen.append(one)
         self.turn = [one for one in self.turn if one not in chosen] + chosen
         return self._compute([(one, 1) for one in chosen])
 
-    def _grow(self, one: Sequence_, chosen: list[Sequence_]) -> bool:
+    def _grow(self, one: Text, chosen: list[Text]) -> bool:
         """See that a sequence has a block for its next token; the last in rank may have to go to the host for it."""
         while self._need(len(one.tokens)) > len(one.blocks):
             if self.blocks.room:
@@ -258,20 +261,20 @@ class Engine:
                 return False
         return True
 
-    def _swap(self, one: Sequence_) -> None:
+    def _swap(self, one: Text) -> None:
         one.host = [self.memory.read(block) for block in one.blocks]
         self._remove(one)
         self.swapped.append(one)
         self.swaps += 1
 
-    def _remove(self, one: Sequence_) -> None:
+    def _remove(self, one: Text) -> None:
         for queue in (self.waiting, self.running, self.swapped, self.turn):
             if one in queue:
                 queue.remove(one)
         self.blocks.leave(one.blocks)
         one.blocks = []
 
-    def _compute(self, chosen: list[tuple[Sequence_, int]]) -> list[Said]:
+    def _compute(self, chosen: list[tuple[Text, int]]) -> list[Said]:
         rows = [Row(one.tokens[one.done : one.done + count], one.done, one.blocks) for one, count in chosen]
         said = []
         for (one, count), token in zip(chosen, self.model(rows) if rows else (), strict=True):
@@ -287,20 +290,20 @@ class Engine:
                 said.append(self._append(one, token))
         return said
 
-    def _fork(self, one: Sequence_) -> list[Sequence_]:
+    def _fork(self, one: Text) -> list[Text]:
         """Return the other samples of a prompt: they begin on the host, with a copy of what its blocks hold."""
         made = []
         for sample in range(1, one.samples):
             held = [self.memory.read(block) for block in one.blocks]
             made.append(
-                Sequence_(one.name, sample, list(one.tokens), one.prompt, one.max_tokens, one.stop, one.rank, 1, one.done)
+                Text(one.name, sample, list(one.tokens), one.prompt, one.max_tokens, one.stop, one.rank, 1, one.done)
             )
             made[-1].host = held
             self.swapped.append(made[-1])
         one.samples = 1
         return made
 
-    def _append(self, one: Sequence_, token: int) -> Said:
+    def _append(self, one: Text, token: int) -> Said:
         one.tokens.append(token)
         full = len(one.tokens) - one.prompt == one.max_tokens or len(one.tokens) == self.longest
         end = "stop" if token in one.stop else "length" if full else ""
