@@ -106,3 +106,12 @@ def test_what_is_not_a_target_is_told_what_it_lacks(name: str, says: str):
         targets.resolve(f"{__name__}:{name}")
 
     assert says in str(error.value)
+
+
+def test_a_text_that_was_over_is_not_called_ignored_aborts(monkeypatch):
+    """An engine without a gate ends a text before it can be aborted: a note says what is missing."""
+    found = checked(monkeypatch, wrong.target(wrong.RunsOn, iterations="free"))
+    (note,) = [one for one, _ in found.findings if one.check == "abort"]
+
+    assert (note.level, note.says) == (Level.NOTE, "the engine had computed the whole text before it could be aborted")
+    assert "needs a gate" in note.mend

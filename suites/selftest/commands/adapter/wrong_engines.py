@@ -209,3 +209,14 @@ class MixesUp(Opened):
             return [*said[1:], *said[:1]]
 
         self.engine.model = turned
+
+
+class RunsOn(Opened):
+    """It iterates by itself, and nothing holds it: a text is over when the first of it is read."""
+
+    def step(self):
+        outputs, busy = super().step()
+        while busy:
+            more, busy = super().step()
+            outputs += more
+        return outputs, busy

@@ -50,8 +50,7 @@ class Node:
 
 @dataclass(eq=False)
 class Text:
-    """One continuation of a prompt. done: how many of its tokens are in the cache. host: what its blocks held, if swapped.
-    """
+    """One continuation of a prompt. done: how many of its tokens are in the cache. host: what its blocks held."""
 
     name: str
     sample: int
@@ -155,7 +154,7 @@ class Engine:
         """Whether there is work."""
         return bool(self.waiting or self.running or self.swapped)
 
-    def add(  # noqa: PLR0913 - one argument for each field of a request
+    def add(
         self, name: str, prompt: Sequence[int], max_tokens: int, stop: Sequence[int], priority: int, samples: int
     ) -> None:
         """Queue a request; ValueError if it cannot be served."""

@@ -105,3 +105,31 @@ def test_the_calls_of_one_step_are_one_line():
     assert [row[0] for row in line["rows"]] == [1, 2]
     assert (line["number"], line["enter_ns"], line["exit_ns"]) == (1, lines[0]["enter_ns"], lines[1]["exit_ns"])
     assert merged([]) == []
+
+
+def test_guesses_are_verified_at_once():
+    """Of a row with two guesses, one is right: what follows each token says so, and the next row overwrites the other."""
+    cache = PagedCache(4, SIZE)
+    first = cache.run([(FIRST, 0, [0, 1])])[0]
+    second, third = language.continuation(FIRST, 3)[1:]
+
+    (following,) = cache.verify([([first, second, second], 6, [0, 1, 2])], [3])
+    after = cache.run([([third], 8, [0, 1, 2])])
+
+    assert following[:2] == [second, third]
+    assert after == [language.continuation(FIRST, 4)[3]]
+    assert [line["rows"] for line in cache.log()] == [
+        [[1, 0, 6, 0, [0, 1]]], [[1, 6, 3, 0, [0, 1, 2]]], [[1, 8, 1, 0, [0, 1, 2]]],
+    ]  # fmt: skip
+
+
+def test_a_block_can_be_held_elsewhere():
+    """What a block held comes back in another one, whatever was written into it meanwhile."""
+    cache = PagedCache(4, SIZE)
+    (first,) = cache.run([(FIRST, 0, [0, 1])])
+    held = [cache.read(block) for block in (0, 1)]
+    cache.run([(SECOND, 0, [0, 1])])
+    for block, one in zip((2, 3), held, strict=True):
+        cache.write(block, one)
+
+    assert cache.run([([first], 6, [2, 3])]) == [language.continuation(FIRST, 2)[1]]
