@@ -292,6 +292,14 @@ _TABLE = (
         "running texts that go on alongside prompts",
     ),
     Claim(
+        "goes_on_within",
+        "However many prompts come, a running text gets its next token this many iterations later at most, as long as its "
+        "KV blocks are not taken: 1 is each iteration.",
+        "a bound on how long prompts hold up a text",
+        OR_NOTHING,
+        least=1,
+    ),
+    Claim(
         "request_priorities",
         "Requests have priorities, and a lower number comes first: in the queue (`admission`), or it also displaces running "
         "requests (`preempting`).",

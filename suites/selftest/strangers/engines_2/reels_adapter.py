@@ -15,8 +15,8 @@ from .reels_engine import Engine, Row
 CLAIMS = {
     "iterations": "stepped", "joins_within": 2, "admission": "arrival", "chunked_prefill": True, "streaming": True,
     "streams_within": 1, "request_priorities": "preempting", "preemption": "swap", "prefix_cache": True, "samples": True,
-    "takes_turns": True, "kv_blocks": True, "stop_tokens": True, "gauges": True, "cancel": True, "disconnects": True,
-    "duplicate_ids": "refused",
+    "takes_turns": True, "goes_on_within": 4, "kv_blocks": True, "stop_tokens": True, "gauges": True, "cancel": True,
+    "disconnects": True, "duplicate_ids": "refused",
 }  # fmt: skip
 
 
