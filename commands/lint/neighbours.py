@@ -46,8 +46,11 @@ def neighbours(path: Path, read: Callable[[Path], bytes], release: tuple[int, in
             return Neighbour()
         if config.mistakes:
             return Neighbour()
-        as_listed = _as_listed(config.config, list(versions.values()), read)
-        return Neighbour(config.config, frozenset(versions), as_listed, as_listed or _keeps(config.config))
+        codes = _codes(config.config, list(versions.values()), read)
+        as_listed = _as_listed(config.config, codes)
+        completes = bool(codes) and all(COMPLETES in code for code in codes)
+        keeps = as_listed or _keeps(config.config)
+        return Neighbour(config.config, frozenset(versions), as_listed, keeps, completes=completes)
 
     @cache
     def is_served() -> bool:
@@ -64,15 +67,20 @@ def _keeps(config: ModelConfig) -> bool:
     return backend_of(config) in KEEPING
 
 
-def _as_listed(config: ModelConfig, versions: list[Path], read: Callable[[Path], bytes]) -> bool:
-    """Return whether the server completes nothing of this configuration."""
+def _codes(config: ModelConfig, versions: list[Path], read: Callable[[Path], bytes]) -> list[bytes]:
+    """Return the Python file of each version of a model on Python's backend, if every one of them can be read."""
+    if backend_of(config) != "python":
+        return []
+    try:
+        return [read(one / (config.default_model_filename or MODEL)) for one in versions]
+    except (OSError, ValueError):
+        return []
+
+
+def _as_listed(config: ModelConfig, codes: list[bytes]) -> bool:
+    """Return whether the server completes nothing of this configuration. codes: those of a Python model."""
     if config.HasField("ensemble_scheduling"):
         return True
     if backend_of(config) != "python":
         return bool(config.input and config.output) and backend_of(config) in AS_LISTED
-    models = [one / (config.default_model_filename or MODEL) for one in versions]
-    try:
-        codes = [read(one) for one in models]
-    except (OSError, ValueError):
-        return False
     return bool(codes) and all(COMPLETES not in code and WHOLE.search(code) for code in codes)

@@ -80,6 +80,7 @@ def verdict(server: ConfigurationServer, folder: str, config: bytes) -> Verdict:
                 or _SURROUNDINGS.search(answer.words)
                 or (edit and proto is None)
                 or (others and not _is_text(config))
+                or (COMPLETED in changed and "missing required input" in answer.words)  # the file may name other inputs
             )
             told = UNTOLD if around else REFUSED
             return Verdict(told, answer.words, tuple(changed), differs)
