@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from batchproof.commands.explain.plain import completed
 from batchproof.commands.explain.plain import explain as in_words
 from batchproof.commands.explain.surprises import surprises
 from batchproof.commands.lint.files import Source, sources
@@ -60,7 +61,7 @@ def _explained(source: Source) -> dict[str, Any]:
     config = parse(source.text).config
     config.name = config.name or source.called
     words = in_words(config, source.beside(config.name))
-    known = [{"text": one.text, "source": one.finding} for one in surprises(config)]
+    known = [{"text": one.text, "source": one.finding} for one in surprises(completed(config))]
     return {
         "summary": visible(words.summary),
         "leaves": list(words.leaves),

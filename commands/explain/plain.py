@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 IDLE_US = 1_000_000  # max_sequence_idle_microseconds where none is given
 LONGEST = 300  # characters of a name
-DECOUPLED = (
-    "The model is decoupled: it may answer a request any number of times, and go on after it has taken the next batch."
-)
+DECOUPLED = "The model is decoupled: it may answer a request any number of times, and go on after it has taken the next"
+NOT_STREAMED = "A request that comes neither on a gRPC stream nor to a generate endpoint of HTTP"
+NO_COMPLETION = "unless the server was started with --disable-auto-complete-config"
 UNKNOWN = Neighbour()
+FEW = 20  # models that a sentence lists
 SWEEP_MS = 500  # how often waiting requests are looked at
 
 
@@ -38,9 +39,21 @@ class Explanation:
 def explain(config: ModelConfig, own: Neighbour = UNKNOWN) -> Explanation:
     """Explain a configuration that the server accepts. own: what is known of the model's code and of its other files."""
     if adds_scheduler(config):
-        return _completed(config)
+        added = f"No scheduler is chosen: the backend adds `dynamic_batching {{ }}`, {NO_COMPLETION}."
+        words = _as_written(completed(config))
+        return replace(words, leaves=(added, *words.leaves))
     words = _as_written(config)
     return replace(words, leaves=(*_doubts(config, own), *words.leaves))
+
+
+def completed(config: ModelConfig) -> ModelConfig:
+    """Return the configuration with the scheduler that its backend is known to add, or as it is."""
+    if not adds_scheduler(config):
+        return config
+    whole = type(config)()
+    whole.CopyFrom(config)
+    whole.dynamic_batching.SetInParent()
+    return whole
 
 
 def _doubts(config: ModelConfig, own: Neighbour) -> Iterator[str]:
@@ -58,34 +71,51 @@ def _doubts(config: ModelConfig, own: Neighbour) -> Iterator[str]:
 
 
 def _as_written(config: ModelConfig) -> Explanation:
+    alone = config.max_batch_size <= 1
     match config.WhichOneof("scheduling_choice"):
-        case "dynamic_batching":
+        case "dynamic_batching" if not (alone and config.backend in BATCH_BY_THEMSELVES):
             leaves, waits, refused = _dynamic(config)
         case "sequence_batching":
             leaves, waits, refused = _sequence(config)
         case "ensemble_scheduling":
-            leaves = ["It forms no batches: the model of each step does, or does not, as its own configuration says."]
+            leaves = [f"It forms no batches: {_step_models(config)}, as their own configurations say."]
             words = "It waits in each step for that step's model."
             waits, refused = [f"{words} Steps that do not need each other's tensors run side by side."], []
-        case _ if config.backend in BATCH_BY_THEMSELVES:
+            if not config.model_transaction_policy.decoupled:
+                refused = [f"{NOT_STREAMED}, if the model of a step is decoupled: the ensemble then is, too."]
+        case None | "dynamic_batching" if config.backend in BATCH_BY_THEMSELVES:
             leaves = [f"The server hands over each request at once and alone. {config.backend} batches by itself."]
             waits, refused = [f"It waits for what the settings of {config.backend} make it wait for."], []
         case _:
             leaves = ["Each request is executed alone, in the order of arrival, as soon as an instance is free."]
-            waits, refused = ["It waits for a free instance, as long as that takes."], []
-    if config.model_transaction_policy.decoupled:
-        leaves.append(DECOUPLED)
+            waits, refused = [f"It waits for a free instance, {_as_long_as_it_takes(config)}"], []
+    if config.response_cache.enable:
+        leaves.append("Where the server has a response cache, a request whose answer is in it enters no batch.")
+    if decoupled := config.model_transaction_policy.decoupled or config.backend == "vllm":
+        leaves.append(f"{DECOUPLED} {'batch' if config.WhichOneof('scheduling_choice') and not alone else 'request'}.")
+    refused += [f"{NOT_STREAMED}, because the model is decoupled."] * decoupled
     return Explanation(_summary(config), tuple(leaves), tuple(waits), (*refused, *_always_refused(config)))
 
 
-def _completed(config: ModelConfig) -> Explanation:
-    """Explain what becomes of a configuration to which the backend adds a scheduler."""
-    whole = type(config)()
-    whole.CopyFrom(config)
-    whole.dynamic_batching.SetInParent()
-    words = _as_written(whole)
-    added = "No scheduler is chosen: the backend adds `dynamic_batching { }`, unless the server must not complete it."
-    return replace(words, leaves=(added, *words.leaves))
+def _step_models(config: ModelConfig) -> str:
+    """Return which models form batches in place of an ensemble."""
+    names = list(dict.fromkeys(step.model_name for step in config.ensemble_scheduling.step))
+    shown = [_short(name) for name in names[:FEW]] + ["..."] * (len(names) > FEW)
+    which = f" ({', '.join(shown)})" * bool(names)
+    return f"the models of its steps{which} do, or do not"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[:LONGEST]}..."
+
+
+def _as_long_as_it_takes(config: ModelConfig) -> str:
+    """Return what ends the wait for an instance: only a timeout of the queue's policy, which a request cannot bring."""
+    batching = config.dynamic_batching
+    policies = [batching.default_queue_policy, *batching.priority_queue_policy.values()]
+    if any(one.default_timeout_microseconds and enum_name(one, "timeout_action") == "REJECT" for one in policies):
+        return "as long as that takes, unless its timeout ends it."
+    return "as long as that takes: a timeout that it brings does not end it."
 
 
 def duration(microseconds: int) -> str:
@@ -102,10 +132,10 @@ def _summary(config: ModelConfig) -> str:
     oldest = config.sequence_batching.HasField("oldest")
     kind = f"a sequence batcher ({'oldest' if oldest else 'direct'})" if choice == "sequence_batching" else kinds.get(choice)
     most = config.max_batch_size
-    rows = f"up to {most} rows in a batch" if most > 1 else "one row in a batch" if most else "no batch dimension"
+    where = "a batch" if choice in ("dynamic_batching", "sequence_batching") else "a request"
+    rows = f"up to {most} rows in {where}" if most > 1 else f"one row in {where}" if most else "no batch dimension"
     ours = "" if choice == "ensemble_scheduling" else f", {instances(config)}"
-    name = config.name if len(config.name) <= LONGEST else f"{config.name[:LONGEST]}..."
-    return f"{name or 'the model'}: {kind or 'no batcher'}, {rows}{ours}"
+    return f"{_short(config.name) or 'the model'}: {kind or 'no batcher'}, {rows}{ours}"
 
 
 def _dynamic(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
@@ -115,7 +145,10 @@ def _dynamic(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
         return leaves, *_policy_words(config, 0)
     sizes = sorted(set(batching.preferred_batch_size))
     delay = batching.max_queue_delay_microseconds
-    leaves = _leaves(sizes, most, delay)
+    leaves = _leaves(sizes, most, delay, closes=not stages(config))
+    if config.backend in BATCH_BY_THEMSELVES:
+        words = f"{config.backend} takes such a batch at once, and forms batches of its own from the requests in it"
+        leaves.append(f"{words}: here, a batch only says which requests are handed over together.")
     if varies(config):
         leaves.append(
             "Requests of different shapes do not share a batch: the first that does not fit ends the batch before it."
@@ -127,20 +160,22 @@ def _dynamic(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
             "Answers are given in the order in which the requests entered batches, however fast the instances are."
         )
     if levels := batching.priority_levels:
-        words = (
-            f"1 is the most urgent of {levels} priorities, and a request without one has {batching.default_priority_level}"
-        )
+        default = f"a request without one of these has {batching.default_priority_level}"
+        words = f"1 is the most urgent of {levels} priorities, and {default}"
         leaves.append(f"{words}. Less urgent requests enter a batch only after all that are more urgent.")
     return leaves, *_policy_words(config, delay)
 
 
-def _leaves(sizes: list[int], most: int, delay: int) -> list[str]:
+def _leaves(sizes: list[int], most: int, delay: int, *, closes: bool = False) -> list[str]:
+    """Return when a batch leaves. closes: it takes nothing more once it has left the queue."""
     free = "as soon as an instance is free"
-    if not delay:
-        largest = f"the largest of {_listed(sizes)} rows that the waiting requests make, or else with " if sizes else ""
-        return [f"A batch leaves {free}, with {largest}all that waits, up to {most} rows. Nothing waits for company."]
-    full = f"A batch leaves {free} and {_listed(sizes or [most])} rows wait."
     others = f"If the next request would bring it above {sizes[-1]} rows, it leaves without that one." if sizes else ""
+    if not delay:
+        largest = f"the largest of {_listed(sizes)} rows" if len(sizes) > 1 else f"{_listed(sizes)} rows" if sizes else ""
+        with_ = f"{largest} if the waiting requests make that, or else with " * bool(sizes)
+        words = f"A batch leaves {free}, with {with_}all that waits, up to {most} rows. Nothing waits for company."
+        return [words, *[others] * bool(sizes and closes)]
+    full = f"A batch leaves {free} and {_listed(sizes or [most])} rows wait."
     late = f"Otherwise it leaves {duration(delay)} after its oldest request came, with all that waits, up to {most} rows."
     clock = "This time also runs while every instance is busy."
     return [one for one in (full, others, late, clock) if one]
@@ -156,7 +191,7 @@ def _policy_words(config: ModelConfig, delay: int) -> tuple[list[str], list[str]
     waits = [f"It waits for company for {duration(delay)} at most." if delay else "It does not wait for company."]
     if delay and 1 in batching.preferred_batch_size:
         waits.append("A request of one row does not wait where an instance is free, because 1 is a preferred size.")
-    waits.append("It waits for a free instance, as long as that takes, unless a timeout ends it.")
+    waits.append(f"It waits for a free instance, {_as_long_as_it_takes(config)}")
     if stages(config):
         words = "Up to 2 batches for each instance are formed ahead, behind busy instances"
         waits.append(f"{words}: what is in them cannot be cancelled or refused any more.")
@@ -201,7 +236,9 @@ def _sequence(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
         direct = batching.direct
         delay = direct.max_queue_delay_microseconds if direct.minimum_slot_utilization else 0
         leaves = [f"Each sequence has one of {most} places in the batches of one instance until it ends."]
-        if delay:
+        if most == 1:
+            leaves = ["Each sequence has an instance to itself until it ends, and its requests are executed one by one."]
+        elif delay:
             share = f"{direct.minimum_slot_utilization:.0%} of the places have a request"
             leaves.append(f"A batch leaves when {share}, or {duration(delay)} after its oldest request came.")
         else:
@@ -210,8 +247,12 @@ def _sequence(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
         f"It waits for company for {duration(delay)} at most." if delay else "It does not wait for company.",
         "The first request of a sequence waits until a place is free, as long as that takes, unless it brings a timeout.",
     ]
+    whose = "without a correlation ID, or without the START flag when its sequence is not known"
+    if batching.iterative_sequence:
+        leaves.insert(0, "Each request is a sequence of its own, which the model may have executed again in a later batch.")
+        whose = "or with a correlation ID that is not known but without the START flag"
     refused = [
-        "A request with several rows, without a correlation ID, or without the START flag when its sequence is not known.",
+        f"A request with several rows, {whose}.",
         f"A sequence ends when it brings nothing for {idle}; its next request is then refused unless it has the START flag.",
     ]
     return leaves, waits, refused
@@ -220,5 +261,6 @@ def _sequence(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
 def _always_refused(config: ModelConfig) -> list[str]:
     most = config.max_batch_size
     alone = config.HasField("sequence_batching")
-    rows = [f"A request with more than {most} rows; it is never split."] if most and not alone else []
+    many = f"{most} rows" if most > 1 else "one row"
+    rows = [f"A request with more than {many}; it is never split."] if most and not alone else []
     return [*rows, "A request that lacks an input which is not optional, or whose input has another type or shape."]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from batchproof.commands.explain.instances import instances
 from batchproof.fixtures.judging.checkers.config.common import enum_name
+from batchproof.fixtures.judging.checkers.config.model import BATCH_BY_THEMSELVES
 
 if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
@@ -48,59 +49,131 @@ def _delays(config: ModelConfig) -> bool:
     return bool(batching.max_queue_delay_microseconds) and most > 1 and 1 not in (batching.preferred_batch_size or (most,))
 
 
+def _sizes(config: ModelConfig) -> list[int]:
+    """Return the preferred sizes, if batches are formed ahead."""
+    return sorted(set(config.dynamic_batching.preferred_batch_size)) if stages(config) else []
+
+
+def _grows(config: ModelConfig) -> bool:
+    """Return whether a batch of the largest preferred size can take one request more: it waits, and has room."""
+    sizes = _sizes(config)
+    return bool(config.dynamic_batching.max_queue_delay_microseconds and sizes and sizes[-1] < config.max_batch_size)
+
+
+def _shrinks(config: ModelConfig) -> bool:
+    """Return whether a backlog leaves in batches of the smallest preferred size: nothing waits, and there are several."""
+    return not config.dynamic_batching.max_queue_delay_microseconds and len(_sizes(config)) > 1
+
+
+def _unscheduled(config: ModelConfig) -> bool:
+    return not config.WhichOneof("scheduling_choice") and config.backend not in BATCH_BY_THEMSELVES
+
+
+def _limits(config: ModelConfig) -> bool:
+    """Return whether the instances of the model need resources or a priority of the server's rate limiter."""
+    return any(one.rate_limiter.resources or one.rate_limiter.priority for one in config.instance_group)
+
+
+def _ids(config: ModelConfig) -> str:
+    """Return the type of the correlation IDs that the model is told, an empty string if it is told none."""
+    for one in config.sequence_batching.control_input:
+        for control in one.control:
+            if enum_name(control, "kind") == "CONTROL_SEQUENCE_CORRID":
+                return enum_name(control, "data_type")
+    return ""
+
+
 def _bounded(config: ModelConfig) -> bool:
     batching = config.dynamic_batching
     return any(one.max_queue_size for one in (batching.default_queue_policy, *batching.priority_queue_policy.values()))
 
 
-_KNOWN: Mapping[str, tuple[Callable[[ModelConfig], bool], str]] = {
-    "f-2026-02": (
+_KNOWN: tuple[tuple[str, Callable[[ModelConfig], bool], str], ...] = (
+    (
+        "f-2026-02",
         lambda config: _delays(config) and instances(config).fewest == 1 and not limited(config),
         "With a queue delay and one instance, a backlog does not leave in full batches: a small batch is among them.",
     ),
-    "f-2026-14": (
+    (
+        "f-2026-14",
         lambda config: _delays(config) and not varies(config),
         "A batch that waits behind a busy instance stops growing when its delay is over, for up to 500 ms.",
     ),
-    "f-2026-06": (
+    (
+        "f-2026-06",
         lambda config: _delays(config) and not varies(config),
         "A request that is cancelled or times out while it waits for its delay can make the next one up to 500 ms late.",
     ),
-    "f-2026-13": (_delays, "A model that is unloaded keeps its waiting requests for the rest of their queue delay."),
-    "f-2026-07": (
-        lambda config: bool(config.dynamic_batching.preferred_batch_size) and not limited(config),
-        "Behind a busy instance, a batch of a preferred size can take one request more.",
+    ("f-2026-13", _delays, "A model that is unloaded keeps its waiting requests for the rest of their queue delay."),
+    ("f-2026-07", _grows, "Behind a busy instance, a batch of the largest preferred size can take one request more."),
+    ("f-2026-07", _shrinks, "Behind a busy instance, a backlog leaves in batches of the smallest preferred size."),
+    (
+        "f-2026-03",
+        lambda config: bool(limited(config) or config.dynamic_batching.priority_levels),
+        "With a queue timeout, a bounded queue or priorities, a free instance can idle for 500 ms while requests wait.",
     ),
-    "f-2026-03": (
-        lambda config: config.HasField("dynamic_batching") and limited(config),
-        "With a queue timeout or a bounded queue, a free instance can stand idle for up to 500 ms while requests wait.",
-    ),
-    "f-2026-12": (
+    (
+        "f-2026-12",
         _bounded,
         "With a bounded queue, a model that is offered twice what it can do serves only a part of what it could.",
     ),
-    "f-2026-09": (
+    (
+        "f-2026-09",
         lambda config: stages(config) or _bounded(config),
         "A cancelled request is executed if its batch is formed already, and until then it takes its place in the queue.",
     ),
-    "f-2026-04": (
+    ("f-2026-09", _unscheduled, "A cancelled request is executed all the same: nothing takes it out of the queue."),
+    (
+        "f-2026-04",
         lambda config: config.response_cache.enable,
-        "The response cache keeps failed answers, and returns them as successes without outputs.",
+        "The response cache, where the server has one, keeps failed answers, and returns them as successes without outputs.",
     ),
-    "f-2026-05": (
+    (
+        "f-2026-05",
         lambda config: config.response_cache.enable and config.dynamic_batching.preserve_ordering,
         "With preserve_ordering, one hit in the response cache blocks every executed request after it, for good.",
     ),
-    "f-2026-11": (
-        lambda config: config.backend == "python",
+    (
+        "f-2026-20",
+        lambda config: config.HasField("sequence_batching"),
+        "A model that is unloaded keeps the sequences that wait for a place until an open one was idle for long enough.",
+    ),
+    (
+        "f-2026-30",
+        lambda config: config.sequence_batching.HasField("oldest"),
+        "A new sequence can wait behind the last request of another, although places are free.",
+    ),
+    (
+        "f-2026-32",
+        lambda config: _ids(config) == "TYPE_STRING",
+        "A correlation ID that has not exactly 128 bytes is refused, and one of 125 to 127 bytes ends the model's process.",
+    ),
+    (
+        "f-2026-33",
+        lambda config: _ids(config) not in ("", "TYPE_STRING"),
+        "A correlation ID that is a string is not refused: it is written over the server's memory, and can end the server.",
+    ),
+    (
+        "f-2026-25",
+        _limits,
+        "The rate limiter is off, or, with --rate-limit=execution_count, a wait for its resources holds up every model.",
+    ),
+    (
+        "f-2026-11",
+        lambda config: config.backend == "python" and instances(config).fewest == 1,
         "If the process of a Python model dies, every request is refused until the model is loaded again.",
     ),
-}
+    (
+        "f-2026-24",
+        lambda config: config.backend == "python" and instances(config).fewest > 1,
+        "If the process of an instance dies, it keeps its turn: what it gets is refused until the model is loaded again.",
+    ),
+)
 
 
 def surprises(config: ModelConfig) -> Iterator[Surprise]:
     """Yield what applies, in the order in which it matters for batching."""
-    for finding, (applies, text) in _KNOWN.items():
+    for finding, applies, text in _KNOWN:
         if applies(config):
             yield Surprise(text, f"{FINDINGS}{finding}")
     for where, policy in (("default_queue_policy", config.dynamic_batching.default_queue_policy),):

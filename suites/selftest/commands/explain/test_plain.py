@@ -53,7 +53,15 @@ def told(rest: str, head: str = HEAD) -> Explanation:
         ),
         (
             "preferred_batch_size: [ 1, 4 ]",
-            [f"{FREE}, with the largest of 1 or 4 rows that the waiting requests make, {ELSE}"],
+            [f"{FREE}, with the largest of 1 or 4 rows if the waiting requests make that, {ELSE}"],
+        ),
+        ("preferred_batch_size: 4", [f"{FREE}, with 4 rows if the waiting requests make that, {ELSE}"]),
+        (
+            "preferred_batch_size: 4 default_queue_policy { max_queue_size: 9 }",
+            [
+                f"{FREE}, with 4 rows if the waiting requests make that, {ELSE}",
+                "If the next request would bring it above 4 rows, it leaves without that one.",
+            ],
         ),
     ],
 )
@@ -79,7 +87,7 @@ def test_policies() -> None:
 @pytest.mark.parametrize(
     ("rest", "head", "summary", "leaves"),
     [
-        ("", HEAD, f"m: no batcher, up to 8 rows in a batch, {AUTO}", "Each request is executed alone, in the order"),
+        ("", HEAD, f"m: no batcher, up to 8 rows in a request, {AUTO}", "Each request is executed alone, in the order"),
         ("dynamic_batching { }", "", f"the model: a dynamic batcher, no batch dimension, {AUTO}", "Each request is"),
         (
             "instance_group [ { count: 2 gpus: [ 0, 1 ] } ] sequence_batching { oldest { max_candidate_sequences: 3 } }",
@@ -87,7 +95,13 @@ def test_policies() -> None:
             "m: a sequence batcher (oldest), up to 8 rows in a batch, 4 instances",
             "Up to 3 sequences are served by an instance",
         ),
-        ("ensemble_scheduling { }", HEAD, "m: an ensemble, up to 8 rows in a batch", "It forms no batches"),
+        (
+            'ensemble_scheduling { step { model_name: "b" } step { model_name: "a" } step { model_name: "b" } }',
+            HEAD,
+            "m: an ensemble, up to 8 rows in a request",
+            "It forms no batches: the models of its steps (b, a) do, or do not, as their own configurations say.",
+        ),
+        ("", 'name: "m" backend: "pytorch" max_batch_size: 1 ', f"m: no batcher, one row in a request, {AUTO}", "Each"),
     ],
 )
 def test_kinds_of_batchers(rest: str, head: str, summary: str, leaves: str) -> None:
@@ -95,6 +109,56 @@ def test_kinds_of_batchers(rest: str, head: str, summary: str, leaves: str) -> N
     found = told(rest, head)
     assert found.summary == summary
     assert found.leaves[0].startswith(leaves)
+
+
+def test_only_a_timeout_of_the_policy_ends_the_wait() -> None:
+    """What a request brings does not, without a default timeout that it may shorten."""
+    wait = "It waits for a free instance, as long as that takes"
+    ignored, ended = f"{wait}: a timeout that it brings does not end it.", f"{wait}, unless its timeout ends it."
+
+    assert ignored in told("").waits
+    assert ignored in told("dynamic_batching { default_queue_policy { max_queue_size: 3 } }").waits
+    delayed = "default_queue_policy { timeout_action: DELAY default_timeout_microseconds: 9 }"
+    assert ignored in told(f"dynamic_batching {{ {delayed} }}").waits
+    assert ended in told("dynamic_batching { default_queue_policy { default_timeout_microseconds: 9 } }").waits
+
+
+@pytest.mark.parametrize(
+    ("rest", "head", "after", "refuses"),
+    [
+        ("model_transaction_policy { decoupled: true }", HEAD, "the next request.", True),
+        ("model_transaction_policy { decoupled: true } dynamic_batching { }", HEAD, "the next batch.", True),
+        ("", 'name: "m" backend: "vllm"', "the next request.", True),
+        ("dynamic_batching { }", HEAD, "", False),
+    ],
+)
+def test_a_decoupled_model_takes_requests_on_a_stream(rest: str, head: str, after: str, refuses: bool) -> None:
+    """The server refuses others; vLLM's backend makes every model decoupled."""
+    found = told(rest, head)
+
+    assert any(one.startswith("The model is decoupled") and one.endswith(after) for one in found.leaves) is refuses
+    assert any("neither on a gRPC stream" in one for one in found.refused) is refuses
+
+
+def test_an_engine_batches_by_itself() -> None:
+    """What the dynamic batcher hands over is not what the engine runs; without rows to batch, nothing is put together."""
+    engine = 'name: "m" backend: "tensorrtllm" max_batch_size: 8 '
+    batched = told("dynamic_batching { max_queue_delay_microseconds: 1000 }", engine)
+    alone = told("dynamic_batching { max_queue_delay_microseconds: 1000 }", 'name: "m" backend: "vllm"')
+
+    assert "Otherwise it leaves 1 ms after" in batched.leaves[1]
+    assert any(one.startswith("tensorrtllm takes such a batch at once") for one in batched.leaves)
+    assert alone.leaves[0] == "The server hands over each request at once and alone. vllm batches by itself."
+
+
+def test_sequences_of_one_row_and_iterative_ones() -> None:
+    """Without batches, a sequence has its instance alone; an iterative request needs no correlation ID."""
+    alone = told("sequence_batching { }", 'name: "m" backend: "python" ')
+    iterative = told("sequence_batching { iterative_sequence: true }")
+
+    assert alone.leaves[0].startswith("Each sequence has an instance to itself until it ends")
+    assert iterative.leaves[0].startswith("Each request is a sequence of its own")
+    assert "without a correlation ID" not in iterative.refused[0]
 
 
 def test_durations() -> None:

@@ -10,6 +10,7 @@ from batchproof.commands.explain.surprises import FINDINGS, surprises
 from batchproof.fixtures.judging.pbtxt import parse
 
 DELAY = "max_queue_delay_microseconds: 1000"
+CORRID = "sequence_batching {{ control_input {{ control {{ kind: CONTROL_SEQUENCE_CORRID data_type: {} }} }} }}"
 POLICY = "default_queue_policy { max_queue_size: 9 }"
 
 
@@ -27,6 +28,12 @@ def found(batching: str, rest: str = "") -> set[str]:
         (DELAY, "instance_group { count: 2 }", {"06", "09", "13", "14"}),
         (DELAY, 'input { name: "A" dims: -1 }', {"02", "09", "13"}),
         (f"{DELAY} preferred_batch_size: 1", "", {"07", "09"}),
+        (f"{DELAY} preferred_batch_size: [ 4, 8 ]", "", {"02", "06", "09", "13", "14"}),
+        ("preferred_batch_size: 4", "", {"09"}),
+        ("preferred_batch_size: [ 4, 8 ]", "", {"07", "09"}),
+        (f"preferred_batch_size: [ 4, 8 ] {POLICY}", "", {"03", "09", "12"}),
+        ("priority_levels: 2 default_priority_level: 1", "", {"03"}),
+        ("", 'instance_group { rate_limiter { resources { name: "R" count: 1 } } }', {"09", "25"}),
         (POLICY, "", {"03", "09", "12"}),
         ("preserve_ordering: true", "response_cache { enable: true }", {"04", "05", "09"}),
     ],
@@ -34,6 +41,24 @@ def found(batching: str, rest: str = "") -> set[str]:
 def test_each_finding_has_its_condition(batching: str, rest: str, expected: set[str]) -> None:
     """A finding is told only where the configuration meets what it needs."""
     assert found(batching, rest) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('backend: "python"', {"09", "11"}),
+        ('backend: "python" instance_group { count: 3 kind: KIND_CPU }', {"09", "24"}),
+        ('backend: "vllm"', set()),
+        ('platform: "ensemble" ensemble_scheduling { }', set()),
+        ("sequence_batching { }", {"20"}),
+        ("sequence_batching { oldest { } control_input { control { kind: CONTROL_SEQUENCE_START } } }", {"20", "30"}),
+        (CORRID.format("TYPE_STRING"), {"20", "32"}),
+        (CORRID.format("TYPE_UINT64"), {"20", "33"}),
+    ],
+)
+def test_other_schedulers(text: str, expected: set[str]) -> None:
+    """Sequences, engines and models without a batcher have findings of their own."""
+    assert {one.finding[-2:] for one in surprises(parse(text).config)} == expected
 
 
 def test_findings_exist() -> None:
