@@ -44,6 +44,9 @@ class Finding:
 def chosen_rules(wanted: str, ignored: str) -> frozenset[str]:
     """Return the ids of the rules to report. Without `wanted` these are all but the MAY rules; SelectionError for a typo."""
     linted = {PARSE, TEMPLATE, DIRECTORY, *CHECKS}
+    for option, value in (("--rules", wanted), ("--ignore", ignored)):
+        if value and not _patterns(value):
+            raise FilterError(f"{option} {value!r} names no rule: `batchproof rules 'CFG-*'` lists them")
     if wanted:
         chosen = {rule.id for rule in select(_patterns(wanted), PROFILE)} & linted
     else:
@@ -116,6 +119,8 @@ class Baseline:
 def read_baseline(path: Path) -> Baseline:
     """Read what `write_baseline` wrote; FilterError if it is not that."""
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise FilterError(f"cannot read the baseline {path}: it is a pipe, a device or the like, not a file")
         data = json.loads(path.read_text(encoding="utf-8"))
         if data["format"] != FORMAT:
             raise FilterError(f"the baseline {path} has format {data['format']}, and this version reads {FORMAT}")

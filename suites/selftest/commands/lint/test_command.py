@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import socket
 import sys
 from pathlib import Path
 
@@ -117,6 +118,33 @@ def test_the_name_is_compared_with_the_folder_of_a_model(tmp_path: Path, capsys:
     (tmp_path / "a" / "1").mkdir()
     assert run(path) is ExitStatus.FAILED
     assert "2:1: CFG-NAME-002 invalid: unexpected directory name 'a' for model 'b'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["rules", "ignore"])
+def test_an_option_that_names_no_rule_is_refused(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A list of nothing does not stand for every rule: that would hide everything."""
+    assert run(put(tmp_path / "m" / "config.pbtxt", WRONG), **{option: " , "}) is ExitStatus.MISUSE
+    assert f"--{option} ' , ' names no rule" in capsys.readouterr().err
+
+
+def test_what_is_not_a_file_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pipe without a writer as the baseline, and a socket as a configuration."""
+    good = put(tmp_path / "m" / "config.pbtxt", GOOD)
+    os.mkfifo(tmp_path / "pipe")
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(str(tmp_path / "s.pbtxt"))
+        assert run(good, baseline=tmp_path / "pipe") is ExitStatus.MISUSE
+        assert run(tmp_path / "s.pbtxt") is ExitStatus.MISUSE
+
+    told = capsys.readouterr().err.splitlines()
+    assert "it is a pipe, a device or the like, not a file" in told[0]
+    assert "it is a socket" in told[1]
+
+
+def test_what_a_nameless_tensor_lacks_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An input of which nothing is written is one mistake, not three."""
+    assert run(put(tmp_path / "m" / "config.pbtxt", 'backend: "python"\ninput { }\noutput { }\n')) is ExitStatus.FAILED
+    assert capsys.readouterr().out.splitlines()[-1] == "1 file read; 2 invalid in 1 of them"
 
 
 def test_a_template_is_named_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,6 +38,26 @@ def linted(path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 @pytest.mark.parametrize(
+    ("codes", "rules"),
+    [
+        ([f"{CLASS}    def auto_complete_config(config): ..."], []),
+        ([CLASS], ["CFG-IO-001", "CFG-IO-002"]),
+        ([CLASS, f"{CLASS}    def auto_complete_config(config): ..."], ["CFG-IO-001", "CFG-IO-002"]),
+        ([], ["CFG-IO-001", "CFG-IO-002"]),
+    ],
+)
+def test_code_that_completes_a_model_may_list_its_tensors(
+    codes: list[str], rules: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A Python model without inputs and outputs is fine if the code of every version adds some."""
+    path = put(tmp_path / "a" / "config.pbtxt", 'backend: "python"')
+    for version, code in enumerate(codes, start=1):
+        put(tmp_path / "a" / str(version) / "model.py", code)
+
+    assert [line.split()[1] for line in linted(path, capsys)] == rules
+
+
+@pytest.mark.parametrize(
     ("config", "code", "told"),
     [
         (f'backend: "onnxruntime" {IO}', "", True),
