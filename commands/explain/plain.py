@@ -153,13 +153,15 @@ def _dynamic(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
         leaves.append(
             "Requests of different shapes do not share a batch: the first that does not fit ends the batch before it."
         )
+    if any(tensor.is_shape_tensor for tensor in config.input):
+        leaves.append("Only requests with the same values in the shape tensors share a batch.")
     if any(tensor.optional for tensor in config.input):
         leaves.append("Only requests that bring the same optional inputs share a batch.")
     if batching.preserve_ordering:
         leaves.append(
             "Answers are given in the order in which the requests entered batches, however fast the instances are."
         )
-    if levels := batching.priority_levels:
+    if (levels := batching.priority_levels) > 1:
         default = f"a request without one of these has {batching.default_priority_level}"
         words = f"1 is the most urgent of {levels} priorities, and {default}"
         leaves.append(f"{words}. Less urgent requests enter a batch only after all that are more urgent.")

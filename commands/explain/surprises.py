@@ -91,12 +91,12 @@ def _bounded(config: ModelConfig) -> bool:
 _KNOWN: tuple[tuple[str, Callable[[ModelConfig], bool], str], ...] = (
     (
         "f-2026-02",
-        lambda config: _delays(config) and instances(config).fewest == 1 and not limited(config),
+        lambda config: _delays(config) and instances(config).fewest == 1 and stages(config),
         "With a queue delay and one instance, a backlog does not leave in full batches: a small batch is among them.",
     ),
     (
         "f-2026-14",
-        lambda config: _delays(config) and not varies(config),
+        lambda config: _delays(config) and not varies(config) and stages(config),
         "A batch that waits behind a busy instance stops growing when its delay is over, for up to 500 ms.",
     ),
     (
@@ -119,8 +119,13 @@ _KNOWN: tuple[tuple[str, Callable[[ModelConfig], bool], str], ...] = (
     ),
     (
         "f-2026-09",
-        lambda config: stages(config) or _bounded(config),
-        "A cancelled request is executed if its batch is formed already, and until then it takes its place in the queue.",
+        stages,
+        "A cancelled request is executed if its batch is formed already, behind a busy instance.",
+    ),
+    (
+        "f-2026-09",
+        _bounded,
+        "A cancelled request keeps its place in the bounded queue until a batch is formed, and others are refused for it.",
     ),
     ("f-2026-09", _unscheduled, "A cancelled request is executed all the same: nothing takes it out of the queue."),
     (

@@ -42,9 +42,8 @@ def companions(proto: ModelConfig, folder: str) -> Iterator[tuple[str, str]]:
                 one = like.get(_root(links, (name, word, own)))
                 tensor = getattr(made, word).add(name=own, data_type=pb.TYPE_FP32, dims=[-1])
                 if one is not None:
-                    tensor.data_type, tensor.dims[:] = one.data_type, one.dims
-                    if one.HasField("reshape"):
-                        tensor.reshape.CopyFrom(one.reshape)
+                    # The server compares an ensemble's own shape after the reshape.
+                    tensor.data_type, tensor.dims[:] = one.data_type, one.reshape.shape or one.dims
         for tensor in made.input:
             tensor.optional = True  # another step may leave it out
         yield name, str(made)

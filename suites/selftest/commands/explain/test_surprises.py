@@ -32,6 +32,7 @@ def found(batching: str, rest: str = "") -> set[str]:
         ("preferred_batch_size: 4", "", {"09"}),
         ("preferred_batch_size: [ 4, 8 ]", "", {"07", "09"}),
         (f"preferred_batch_size: [ 4, 8 ] {POLICY}", "", {"03", "09", "12"}),
+        (f"{DELAY} {POLICY}", "", {"03", "06", "09", "12", "13"}),
         ("priority_levels: 2 default_priority_level: 1", "", {"03"}),
         ("", 'instance_group { rate_limiter { resources { name: "R" count: 1 } } }', {"09", "25"}),
         (POLICY, "", {"03", "09", "12"}),
