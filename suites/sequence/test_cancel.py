@@ -2,11 +2,13 @@
 
 import pytest
 
-from batchproof.fixtures.driving.script import Answered, Cancel, Release, in_line
+from batchproof.fixtures.driving.script import MS, Answered, Cancel, Entered, Queued, Release, in_line
 from batchproof.suites.sequence.steps import PLUG, claimed, direct, oldest, plug, step, turn
 
 FOUR, OLDEST = direct(), oldest(candidates=4)
 TWO, TWO_CANDIDATES = direct(size=2), oldest(size=2, candidates=2)
+IDLE_NS, STEPS = 400 * MS, 10
+ONE = direct(size=1, max_sequence_idle_ns=IDLE_NS), oldest(size=1, candidates=1, max_sequence_idle_ns=IDLE_NS)
 
 
 def cancelled():
@@ -54,3 +56,14 @@ def test_before_the_first_request(drive, judge):
     queued = in_line(step(5, 0), step(7, 0, last=0))
     gone = (Cancel("s5.0"), Answered(("s5.0",)), Release("gate"), Answered(("plug", "s7.0")))
     judge(drive(TWO, (*held, *queued, *gone, after, Answered((after.name,)))))
+
+
+@pytest.mark.rule("SB-CANCEL-006")
+def test_free_once(claims, drive, judge):
+    """The slot of a cancelled sequence is not given away again when the sequence would have been idle for too long"""
+    held = (step(5, 1, hold="gate"), Entered("s5.1"), step(5, 2), Queued(1), Cancel("s5.2"), Answered(("s5.2",)))
+    waits = step(7, 0, last=0)
+    going = [one for k in range(1, STEPS) for one in turn([6], k, last=STEPS - 1, after_ns=IDLE_NS // 4)]
+    for config in claimed(claims, *ONE):
+        begun = (*turn([5], 0), *held, Release("gate"), Answered(("s5.1",)), *turn([6], 0))
+        judge(drive(config, (*begun, waits, *going, Answered((waits.name,)))))

@@ -1,5 +1,7 @@
 """Correlation IDs of every type and size, and the types of the control inputs."""
 
+from string import ascii_lowercase
+
 import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Send
@@ -8,6 +10,12 @@ from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldes
 NUMBERS, TEXTS = direct(), direct(id_type="TYPE_STRING")
 SHORT_NS = 200 * MS  # for sequences without an END
 SHORT = direct(size=8, max_sequence_idle_ns=SHORT_NS), oldest(size=8, candidates=8, max_sequence_idle_ns=SHORT_NS)
+CONFUSED = (  # 5, and what is 5 to a hash, a fold, a float or a number of fewer bits; and two that are one as a float
+    5, (1 << 8) + 5, (1 << 16) + 5, (1 << 24) + 5, (1 << 31) + 4, (1 << 31) + 5, (1 << 32) + 4, 5 << 32, (1 << 61) + 4,
+    (1 << 53) + 4, (1 << 53) + 5,
+)  # fmt: skip
+WIDE = direct(size=12, max_sequence_idle_ns=SHORT_NS), oldest(size=12, candidates=12, max_sequence_idle_ns=SHORT_NS)
+UNTOLD = direct(controls=("START", "END", "READY")), oldest(controls=("START", "END", "READY"))
 SHORT_TEXTS = direct(id_type="TYPE_STRING", max_sequence_idle_ns=SHORT_NS)
 ENDS = {
     "TYPE_UINT64": (1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1),
@@ -29,7 +37,7 @@ def under(*ids):
 
 def begin(*ids):
     """Return the first request under each of these IDs: a, b and so on."""
-    return tuple(Send(letter, sequence=one, start=True) for letter, one in zip("abcd", ids, strict=False))
+    return tuple(Send(letter, sequence=one, start=True) for letter, one in zip(ascii_lowercase, ids, strict=False))
 
 
 def strange(sequence):
@@ -100,3 +108,21 @@ def test_flags(claims, drive, judge):
 def test_too_large(drive, judge):
     """A correlation ID beyond the range of the model's type is refused"""
     judge(drive(direct(id_type="TYPE_UINT32"), strange((1 << 32) + 5)))
+
+
+@pytest.mark.rule("SB-CORRID-011")
+def test_number_and_string(claims, drive, judge):
+    """A number and a string that looks like it are two correlation IDs"""
+    def send(name, sequence, **asked):
+        return Send(name, sequence=sequence, **asked), Answered((name,))
+
+    opened = (*send("a.0", 7, start=True), *send("strange", "7"), *send("b.0", "7", start=True))
+    for config in claimed(claims, *UNTOLD):
+        judge(drive(config, (*opened, *send("a.1", 7, end=True), *send("b.1", "7"), *send("b.2", "7", end=True))))
+
+
+@pytest.mark.rule("SB-CORRID-012")
+def test_confused(claims, drive, judge):
+    """Correlation IDs that a hash, a fold or a narrower number would confuse are different sequences"""
+    config = claimed(claims, *WIDE)[0]  # with oldest, a server may stage the first of them alone
+    judge(drive(config, behind_plug(*begin(*CONFUSED))))

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from batchproof.fixtures.driving.script import Answered, Send
-from batchproof.suites.sequence.steps import claimed, direct, oldest, turn, turns, whole
+from batchproof.fixtures.driving.script import Answered, Entered, Queued, Release, Send
+from batchproof.suites.sequence.steps import claimed, direct, oldest, step, turn, turns, whole
 
 DIRECT, OLDEST = direct(), oldest()
 
@@ -33,6 +33,15 @@ def test_a_failed_end(claims, drive, judge):
         ends = [one for number in (5, 6) for one in (*turn([number], 0), *turn([number], 1, last=1, fail=True))]
         single = (*whole(7, fail=True), Answered(("s7.0",)))
         judge(drive(config, (*ends, *single, *turns([8], 2))))
+
+
+@pytest.mark.rule("SB-END-004")
+def test_begun_behind_an_end(claims, drive, judge):
+    """A sequence that begins while the last request of another under its ID is in the model goes on after that"""
+    old = (*turn([5], 0), step(5, 1, last=1, hold="gate"), Entered("s5.1"))
+    begun = (*_named_anew((step(5, 0),)), Queued(1), Release("gate"), Answered(("s5.1", "again-s5.0")))
+    for config in claimed(claims, direct(size=2), oldest(size=2, candidates=2)):
+        judge(drive(config, (*old, *begun, *_named_anew((*turn([5], 1), *turn([5], 2, last=2))))))
 
 
 def _named_anew(steps):

@@ -14,10 +14,10 @@ def one_slot(number):
     return direct(size=1, max_sequence_idle_ns=idle_ns), oldest(candidates=1, max_sequence_idle_ns=idle_ns)
 
 
-def side_by_side(number):
-    """Return the same with four slots."""
+def side_by_side(number, slots=4):
+    """Return the same with more slots."""
     idle_ns = IDLE_NS + number * MS
-    return direct(max_sequence_idle_ns=idle_ns), oldest(candidates=4, max_sequence_idle_ns=idle_ns)
+    return direct(slots, max_sequence_idle_ns=idle_ns), oldest(slots, slots, max_sequence_idle_ns=idle_ns)
 
 
 @pytest.mark.rule("SB-IDLE-001")
@@ -72,3 +72,12 @@ def test_neighbours_go_on(claims, drive, judge):
     going = [one for k in range(1, 9) for one in turn([5], k, last=8, after_ns=IDLE_NS // 4)]
     for config in claimed(claims, *side_by_side(7)):
         judge(drive(config, (*turn([6, 7, 5], 0), *going)))
+
+
+@pytest.mark.rule("SB-IDLE-008")
+def test_however_many(claims, drive, judge):
+    """How long a sequence may be idle does not depend on how many are open"""
+    ids, pause_ns = range(1, 9), IDLE_NS * 7 // 10
+    later = [(*turn(ids[:1], k, last=3, after_ns=pause_ns), *turn(ids[1:], k, last=3)) for k in range(1, 4)]
+    for config in claimed(claims, *side_by_side(8, slots=8)):
+        judge(drive(config, (*turn(ids, 0), *(one for steps in later for one in steps))))

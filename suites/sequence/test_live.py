@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchproof.fixtures.driving.script import MS, Answered, Close, Entered, Release, in_line
+from batchproof.fixtures.driving.script import MS, Answered, Close, Entered, Queued, Release, in_line
 from batchproof.fixtures.driving.sequence_features import STATE
 from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, plug, step, turn, turns, whole
 from batchproof.targets.claims import unmet
@@ -17,6 +17,10 @@ CLOSED = (
 )  # fmt: skip
 STEPS, EVERY = 1100, 50  # beyond 128, 256, 1000 and 1024; a short sequence comes and goes with every so many of them
 PAIRS, CANDIDATES = direct(size=2, instances=2), oldest(size=2, candidates=2, instances=2)
+DEEP, MANY, WIDE = 100, 400, 40  # beyond what fits into a mailbox, a table or a word of bits of the usual sizes
+FORTY = direct(size=WIDE), oldest(size=WIDE, candidates=WIDE)
+FORTY_STATES = direct(size=WIDE, state=STATE), oldest(size=WIDE, candidates=WIDE, state=STATE)
+THREE_PAIRS = direct(size=2, instances=3), oldest(size=2, candidates=2, instances=3)
 
 
 @pytest.mark.rule("SB-LIVE-001")
@@ -84,6 +88,48 @@ def test_a_long_one(claims, drive, judge):
             sends = (step(5, number, last=STEPS - 1), *short)
             script += [*sends, Answered(tuple(send.name for send in sends))]
         judge(drive(config, tuple(script)))
+
+
+@pytest.mark.rule("SB-LIVE-008")
+def test_a_long_queue(claims, drive, judge):
+    """A long queue of a sequence runs one request at a time, in the order in which it was sent"""
+    queued = [one for both in zip(whole(5, DEEP), whole(6, DEEP), strict=True) for one in both]
+    for config in claimed(claims, FOUR, OLDEST):
+        judge(drive(config, behind_plug(*queued)))
+
+
+@pytest.mark.rule("SB-LIVE-009")
+def test_hundreds_at_once(claims, drive, judge):
+    """Hundreds of sequences that wait for a slot at once are all served, each with its own state"""
+    pairs = [whole(one, 2) for one in range(1001, 1001 + MANY)]
+    first, last = zip(*pairs, strict=True)
+    queued = (*first, Queued(MANY), *last, Queued(2 * MANY))
+    for config in claimed(claims, FOUR, OLDEST):
+        judge(drive(config, (*plug(), *queued, Release("gate"), Answered(tuple(one.name for one in (*first, *last))))))
+
+
+@pytest.mark.rule("SB-LIVE-010")
+def test_forty_slots(claims, drive, judge):
+    """Forty slots hold forty sequences at once, each in a place and with a state of its own"""
+    ids = range(1, 1 + WIDE)
+    held = (step(1, 1, hold="gate"), Entered("s1.1"), *in_line(*(step(one, 1) for one in ids[1:])), Release("gate"))
+    script = (*turn(ids, 0), *held, Answered(tuple(f"s{one}.1" for one in ids)), *turn(ids, 2, last=2))
+    kept = () if unmet(claims, ("sequence_state",)) else FORTY_STATES
+    for config in claimed(claims, *FORTY, *kept):
+        judge(drive(config, script))
+
+
+@pytest.mark.rule("SB-LIVE-011")
+def test_three_instances(claims, drive, judge):
+    """With three instances, a sequence stays in its own although another one is free"""
+    ids = range(5, 11)
+    for config in claimed(claims, *THREE_PAIRS):
+        script = [*turn(ids, 0)]
+        for number, busy in enumerate(ids, 1):
+            held = step(busy, number, work_ns=80 * MS)
+            others = tuple(step(one, number) for one in ids if one != busy)
+            script += [held, Entered(held.name), *others, Answered(tuple(one.name for one in (held, *others)))]
+        judge(drive(config, (*script, *turn(ids, 7, last=7))))
 
 
 def names(sequence, count):
