@@ -8,7 +8,7 @@ from batchproof.suites.sequence.steps import PLUG, claimed, direct, oldest, plug
 FOUR, OLDEST = direct(), oldest(candidates=4)
 TWO, TWO_CANDIDATES = direct(size=2), oldest(size=2, candidates=2)
 IDLE_NS, STEPS = 400 * MS, 10
-ONE = direct(size=1, max_sequence_idle_ns=IDLE_NS), oldest(size=1, candidates=1, max_sequence_idle_ns=IDLE_NS)
+IDLE = direct(size=2, max_sequence_idle_ns=IDLE_NS), oldest(size=2, candidates=2, max_sequence_idle_ns=IDLE_NS)
 
 
 def cancelled():
@@ -61,9 +61,12 @@ def test_before_the_first_request(drive, judge):
 @pytest.mark.rule("SB-CANCEL-006")
 def test_free_once(claims, drive, judge):
     """The slot of a cancelled sequence is not given away again when the sequence would have been idle for too long"""
-    held = (step(5, 1, hold="gate"), Entered("s5.1"), step(5, 2), Queued(1), Cancel("s5.2"), Answered(("s5.2",)))
+    behind_itself = (step(5, 1, hold="gate"), Entered("s5.1"), step(5, 2), Queued(1), Cancel("s5.2"))
+    behind_another = (*plug(), *in_line(step(5, 1), step(5, 2)), Cancel("s5.2"))  # the first of them may be staged
     waits = step(7, 0, last=0)
-    going = [one for k in range(1, STEPS) for one in turn([6], k, last=STEPS - 1, after_ns=IDLE_NS // 4)]
-    for config in claimed(claims, *ONE):
-        begun = (*turn([5], 0), *held, Release("gate"), Answered(("s5.1",)), *turn([6], 0))
-        judge(drive(config, (*begun, waits, *going, Answered((waits.name,)))))
+    going = [(*turn([6], k, last=STEPS - 1, after_ns=IDLE_NS // 4), *turn([8], k, last=STEPS - 1)) for k in range(1, STEPS)]
+    for config in claimed(claims, *IDLE):
+        for held, names in ((behind_itself, ("s5.1",)), (behind_another, ("plug", "s5.1"))):
+            gone = (*turn([5], 0), *held, Answered(("s5.2",)), Release("gate"), Answered(names))
+            goes_on = (*turn([6, 8], 0), waits, *(one for steps in going for one in steps), Answered((waits.name,)))
+            judge(drive(config, (*gone, *goes_on)))
