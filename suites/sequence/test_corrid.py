@@ -1,5 +1,6 @@
 """Correlation IDs of every type and size, and the types of the control inputs."""
 
+from dataclasses import replace
 from string import ascii_lowercase
 
 import pytest
@@ -7,16 +8,17 @@ import pytest
 from batchproof.fixtures.driving.script import MS, Answered, Send
 from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, turn, turns
 
-NUMBERS, TEXTS = direct(), direct(id_type="TYPE_STRING")
+NUMBERS, NARROW = (direct(), oldest()), (direct(id_type="TYPE_UINT32"), oldest(id_type="TYPE_UINT32"))
+TEXTS = direct(id_type="TYPE_STRING"), oldest(id_type="TYPE_STRING")
 SHORT_NS = 200 * MS  # for sequences without an END
-SHORT = direct(size=8, max_sequence_idle_ns=SHORT_NS), oldest(size=8, candidates=8, max_sequence_idle_ns=SHORT_NS)
+SHORT = direct(size=8, max_sequence_idle_ns=SHORT_NS), oldest(size=8, candidates=8)
 CONFUSED = (  # 5, and what is 5 to a hash, a fold, a float or a number of fewer bits; and two that are one as a float
     5, (1 << 8) + 5, (1 << 16) + 5, (1 << 24) + 5, (1 << 31) + 4, (1 << 31) + 5, (1 << 32) + 4, (1 << 32) + 5, 5 << 32,
     (1 << 53) + 4, (1 << 53) + 5, (1 << 61) + 4, (1 << 63) + 5,
 )  # fmt: skip
 WIDE = direct(size=16), oldest(size=16, candidates=16)
 UNTOLD = direct(controls=("START", "END", "READY")), oldest(controls=("START", "END", "READY"))
-SHORT_TEXTS = direct(id_type="TYPE_STRING", max_sequence_idle_ns=SHORT_NS)
+SHORT_TEXTS = tuple(replace(one, sequence=replace(one.sequence, id_type="TYPE_STRING")) for one in SHORT)
 ENDS = {
     "TYPE_UINT64": (1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1),
     "TYPE_INT64": (1, (1 << 63) - 1),
@@ -40,6 +42,25 @@ def begin(*ids):
     return tuple(Send(letter, sequence=one, start=True) for letter, one in zip("abcd", ids, strict=False))
 
 
+def by_turns(ids):
+    """Send three requests under each of these IDs by turns: a.0, b.0, a.1 and so on; the third has END."""
+    for number in range(3):
+        sends = [
+            Send(f"{letter}.{number}", sequence=one, start=number == 0, end=number == 2)
+            for letter, one in zip(ascii_lowercase, ids, strict=False)
+        ]
+        yield from (*sends, Answered(tuple(one.name for one in sends)))
+
+
+def together(session, configs, *ids, **plug):
+    """Return a configuration, and a script in which the first request under each ID waits behind a plug.
+
+    With `oldest`, a batcher may stage the first of them alone, so that nothing follows from a batch: there they go by turns.
+    """
+    config = claimed(claims, *configs)[0]
+    return config, behind_plug(*begin(*ids), **plug) if config.sequence.strategy == "direct" else tuple(by_turns(ids))
+
+
 def strange(sequence):
     """Return a request whose correlation ID the model cannot have, and a wait for what becomes of it."""
     return (Send("strange", sequence=sequence, start=True, end=True), Answered(("strange",)))
@@ -54,47 +75,47 @@ def test_numbers(claims, drive, judge):
 
 
 @pytest.mark.rule("SB-CORRID-002")
-def test_strings(drive, judge):
+def test_strings(claims, drive, judge):
     """The model is told a correlation ID that is a string as it was sent"""
-    judge(drive(TEXTS, tuple(under("a", "user 17/chat 3", "straße 大", "x" * 100))))
+    judge(drive(claimed(claims, *TEXTS)[0], tuple(under("a", "user 17/chat 3", "straße 大", "x" * 100))))
 
 
 @pytest.mark.rule("SB-CORRID-003")
-def test_longest(drive, judge):
+def test_longest(claims, drive, judge):
     """A correlation ID of 128 characters is served, and the model is told all of it"""
-    judge(drive(TEXTS, tuple(under("0123456789abcdef" * 8))))
+    judge(drive(claimed(claims, *TEXTS)[0], tuple(under("0123456789abcdef" * 8))))
 
 
 @pytest.mark.rule("SB-CORRID-004")
 def test_beyond_32_bits(claims, drive, judge):
     """Two correlation IDs that differ only beyond their first 32 bits are two sequences"""
-    config = claimed(claims, *SHORT)[0]  # with oldest, a server may stage the first of them alone
-    judge(drive(config, behind_plug(*begin(5, (1 << 32) + 5, (1 << 63) + 5, (1 << 63) + 6))))
+    judge(drive(*together(session, SHORT, 5, (1 << 32) + 5, (1 << 63) + 5, (1 << 63) + 6)))
 
 
 @pytest.mark.rule("SB-CORRID-005")
-def test_case(drive, judge):
+def test_case(claims, drive, judge):
     """Two correlation IDs that differ only in case, or in their last character, are two sequences"""
-    judge(drive(SHORT_TEXTS, behind_plug(*begin("s" * 128, "S" * 128, "s" * 127 + "t"), sequence="p" * 128)))
+    judge(drive(*together(session, SHORT_TEXTS, "s" * 128, "S" * 128, "s" * 127 + "t", sequence="p" * 128)))
 
 
 @pytest.mark.rule("SB-CORRID-006")
-def test_wrong_type(drive, judge):
+def test_wrong_type(claims, drive, judge):
     """A correlation ID of the wrong type is refused and never executed"""
-    judge(drive(NUMBERS, strange("abc")))
-    judge(drive(TEXTS, strange(-7)))
+    judge(drive(claimed(claims, *NUMBERS)[0], strange("abc")))
+    judge(drive(claimed(claims, *TEXTS)[0], strange(-7)))
 
 
 @pytest.mark.rule("SB-CORRID-007")
-def test_wrong_type_beside(drive, judge):
+def test_wrong_type_beside(claims, drive, judge):
     """A correlation ID of the wrong type harms no other sequence"""
-    judge(drive(NUMBERS, (*turn([5, 6], 0), *strange("abc"), *turn([5, 6], 1), *turn([5, 6], 2, last=2))))
+    around = (*turn([5, 6], 0), *strange("abc"), *turn([5, 6], 1), *turn([5, 6], 2, last=2))
+    judge(drive(claimed(claims, *NUMBERS)[0], around))
 
 
 @pytest.mark.rule("SB-CORRID-008")
-def test_too_long(drive, judge):
+def test_too_long(claims, drive, judge):
     """A correlation ID of more than 128 characters is refused, and the message names the limit"""
-    judge(drive(TEXTS, strange("x" * 129)))
+    judge(drive(claimed(claims, *TEXTS)[0], strange("x" * 129)))
 
 
 @pytest.mark.rule("SB-CORRID-009")
@@ -105,9 +126,9 @@ def test_flags(claims, drive, judge):
 
 
 @pytest.mark.rule("SB-CORRID-010")
-def test_too_large(drive, judge):
+def test_too_large(claims, drive, judge):
     """A correlation ID beyond the range of the model's type is refused"""
-    judge(drive(direct(id_type="TYPE_UINT32"), strange((1 << 32) + 5)))
+    judge(drive(claimed(claims, *NARROW)[0], strange((1 << 32) + 5)))
 
 
 @pytest.mark.rule("SB-CORRID-011")
@@ -125,11 +146,4 @@ def test_number_and_string(claims, drive, judge):
 def test_confused(claims, drive, judge):
     """Correlation IDs that a hash, a fold or a narrower number would confuse are different sequences"""
     for config in claimed(claims, *WIDE):
-        script = []
-        for number in range(3):
-            sends = [
-                Send(f"{letter}.{number}", sequence=one, start=number == 0, end=number == 2)
-                for letter, one in zip(ascii_lowercase, CONFUSED, strict=False)
-            ]
-            script += [*sends, Answered(tuple(one.name for one in sends))]
-        judge(drive(config, tuple(script)))
+        judge(drive(config, tuple(by_turns(CONFUSED))))

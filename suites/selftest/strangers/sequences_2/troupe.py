@@ -41,6 +41,7 @@ class Scene:
     """One sequence."""
 
     name: object
+    order: int  # of its START
     over: bool = False  # no line of it will come any more
 
 
@@ -156,6 +157,7 @@ class Player:
         self.state = troupe.initial
         self.born = next(troupe.ticks)
         self.waited = False
+        self.waits_since = 0
         self.under_way: Line | None = None
         self.playing = False
 
@@ -163,7 +165,7 @@ class Player:
         """Play until the mailbox is empty and no sequence is open."""
         while self.mailbox:
             scene = self.mailbox[0].scene
-            self.stage = await self.troupe.cast(self)
+            self.stage = await self.troupe.cast(self, scene)
             if self.stage is not None:
                 self.state = self.troupe.initial
                 await self.play_scene(scene)
@@ -262,7 +264,8 @@ class Troupe:
         self, name: object, item: Any, *, start: bool = False, end: bool = False, timeout_s: float = 0.0
     ) -> Future[Any]:
         """Queue a request, in the order of the calls."""
-        line = Line(next(self.ticks), Scene(name), item, start, end)
+        order = next(self.ticks)
+        line = Line(order, Scene(name, order), item, start, end)
         if self.closed:
             line.future.set_exception(Gone("closed"))
             return line.future
@@ -310,11 +313,13 @@ class Troupe:
         if line in player.mailbox and player.stage is None:
             player.give_up(line.scene, Late("waited for a seat for too long"))
 
-    async def cast(self, player: Player) -> Stage | None:
+    async def cast(self, player: Player, scene: Scene) -> Stage | None:
         """Wait for a seat, first come first served; None if the sequence was given up meanwhile."""
         if self.lobby or not any(stage.free for stage in self.stages):
             player.seat = self.loop.create_future()
-            self.lobby.append(player)
+            place = sum(other.waits_since < scene.order for other in self.lobby)  # it may have come before some of them
+            self.lobby.insert(place, player)
+            player.waits_since = scene.order
             player.waited = True
             try:
                 return await player.seat
