@@ -2,8 +2,8 @@
 
     python -m batchproof.suites.selftest.strangers.exam [NAME ...]
 
-judges them (all batchers if none is named, and all engines for the name `engines`) by every rule about batching that their
-style claims, in about ten minutes on two processors. It prints a table, and ends with 1 if a right one fails, or if a faulty
+judges them (all batchers if none is named, all engines for the name `engines`, and all batchers of sequences for the name
+`sequences`) by every rule about batching that their style claims, in about ten minutes on two processors. It prints a table, and ends with 1 if a right one fails, or if a faulty
 one survives or is killed by a rule that neither names its fault nor follows from one that does.
 """
 
@@ -18,11 +18,14 @@ from batchproof.reports.causes import causes
 from batchproof.suites.selftest.strangers import adapter
 from batchproof.suites.selftest.strangers.engines.adapter import EngineTarget
 from batchproof.suites.selftest.strangers.engines.table import ENGINES
+from batchproof.suites.selftest.strangers.sequences.adapter import SequenceTarget
+from batchproof.suites.selftest.strangers.sequences.table import SEQUENCES
 from batchproof.suites.selftest.strangers.table import STRANGERS
 from batchproof.targets.claims import unmet
 
 BAD = ("FAIL", "ERROR", "INCONCLUSIVE")
-EXAMINED = {**STRANGERS, **ENGINES}
+EXAMINED = {**STRANGERS, **ENGINES, **SEQUENCES}
+SERIES = {"engines": ENGINES, "sequences": SEQUENCES}
 SITTINGS = 6  # on a busy host: what is INCONCLUSIVE is judged again, without the rest, and what has failed is not
 
 
@@ -54,8 +57,9 @@ class Verdict:
 
 def judge(name: str, only: Sequence[str] = ()) -> Verdict:
     """Judge a stranger by these rules, or by all about its kind of batching that it claims."""
-    info = (EngineTarget(name) if name in ENGINES else adapter.__getattr__(name)).info
-    family = "CB-" if name in ENGINES else "DB-"
+    other = {**dict.fromkeys(ENGINES, ("CB-", EngineTarget)), **dict.fromkeys(SEQUENCES, ("SB-", SequenceTarget))}
+    family, target = other.get(name, ("DB-", adapter.__getattr__))
+    info = target(name).info
     claimed = [rule.id for rule in rules().values() if rule.id.startswith(family)
                and (rule.profile == "CORE" or unmet(info.claims, rule.needs) is None)]
     mine = [rule for rule in rules() if rule in (only or claimed)]
@@ -86,7 +90,7 @@ def main(names: Sequence[str]) -> int:
     """Judge, print, and return the exit status."""
     with pool() as workers:
         verdicts = []
-        for one in workers.map(judge, ENGINES if list(names) == ["engines"] else names or STRANGERS):
+        for one in workers.map(judge, SERIES.get(" ".join(names), names or STRANGERS)):
             verdicts.append(one)
             print(f"{one.name} ...", *(f"\n    {rule} {said}" for rule, said in one.said.items()), file=sys.stderr)
     print("\n".join(table(verdicts)))

@@ -1,34 +1,14 @@
-"""Adapters for `troupe.py` and `ledger.py`, after docs/adapters.md. `?fault=NAME` deploys the design with that fault."""
+"""The batchers of sequences as targets: `batchproof.suites.selftest.strangers.sequences.adapter:NAME`."""
 
 from __future__ import annotations
 
-import sys
-import tomllib
 from concurrent.futures import Future
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.suites.selftest.strangers.sequences.table import SEQUENCES
 from batchproof.targets import Kind, Place, Refused, Request, Response, TargetInfo, Unsupported, Witness, relay
 from batchproof.targets.kit import Counted, Folder, cancel
-
-HERE = Path(__file__).parent
-
-
-def source(design: str, fault: str) -> ModuleType:
-    """Return the module of a design, with one wrong place if a fault is named."""
-    text = (HERE / f"{design}.py").read_text(encoding="utf-8")
-    if fault:
-        with open(HERE / "faults.toml", "rb") as file:
-            entry = tomllib.load(file)[fault]
-        if entry["design"] != design or text.count(entry["line"]) != 1:
-            raise ValueError(f"{fault}: the line does not occur exactly once in {design}.py")
-        text = text.replace(entry["line"], entry["wrong"])
-    module = ModuleType(f"{design}_{fault or 'right'}".replace("-", "_"))
-    sys.modules[module.__name__] = module
-    exec(compile(text, module.__name__, "exec"), module.__dict__)
-    return module
 
 
 class Deployed:
@@ -38,12 +18,12 @@ class Deployed:
     strategy: str
     ids = "any"
 
-    def __init__(self, module: ModuleType, config: BatcherConfig) -> None:
+    def __init__(self, batcher: type[Any], config: BatcherConfig) -> None:
         if config.sequence is None:
             raise Unsupported("requests without a sequence")
         if config.sequence.strategy != self.strategy:
             raise Unsupported(f"sequences of the strategy {config.sequence.strategy}")
-        self.config, self.module, self.sequence = config, module, config.sequence
+        self.config, self.made_of, self.sequence = config, batcher, config.sequence
         folder = Folder()
         self.log, self.release, self.queued, self.finish = folder.log, folder.release, folder.queued, folder.remove
         self.counted = Counted(folder.path)
@@ -112,7 +92,7 @@ class TroupeDeployed(Deployed):
     def made(self) -> Any:
         """Return the troupe."""
         config, sequence = self.config, self.sequence
-        return self.module.Troupe(
+        return self.made_of(
             self.play, stages=config.instances, limit=config.max_batch_size,
             seats=sequence.max_candidate_sequences or config.max_batch_size, delay_s=config.max_queue_delay_ns / 1e9,
             preferred=config.preferred_batch_size, idle_s=sequence.max_sequence_idle_ns / 1e9, initial=self.initial,
@@ -126,10 +106,8 @@ class TroupeDeployed(Deployed):
 
     def kind(self, error: BaseException) -> Kind:
         """Classify an error of a troupe."""
-        module = self.module
-        kinds = ((module.Malformed, Kind.INVALID), (module.Late, Kind.EXPIRED), (module.Withdrawn, Kind.CANCELLED),
-                 (module.Gone, Kind.CLOSED))  # fmt: skip
-        return next((kind for type_, kind in kinds if isinstance(error, type_)), Kind.FAILED)
+        kinds = {"Malformed": Kind.INVALID, "Late": Kind.EXPIRED, "Withdrawn": Kind.CANCELLED, "Gone": Kind.CLOSED}
+        return kinds.get(type(error).__name__, Kind.FAILED)
 
 
 class LedgerDeployed(Deployed):
@@ -141,7 +119,7 @@ class LedgerDeployed(Deployed):
     def made(self) -> Any:
         """Return the ledger."""
         config, sequence = self.config, self.sequence
-        return self.module.Ledger(
+        return self.made_of(
             self.serve, instances=config.instances, slots=config.max_batch_size,
             delay_s=config.max_queue_delay_ns / 1e9, utilization=sequence.minimum_slot_utilization,
             idle_s=sequence.max_sequence_idle_ns / 1e9, initial=self.initial, accepted=self.accepted,
@@ -159,10 +137,8 @@ class LedgerDeployed(Deployed):
 
     def kind(self, error: BaseException) -> Kind:
         """Classify an error of a ledger."""
-        module = self.module
-        kinds = ((module.Unknown, Kind.INVALID), (module.Overdue, Kind.EXPIRED), (module.Dropped, Kind.CANCELLED),
-                 (module.Shut, Kind.CLOSED))  # fmt: skip
-        return next((kind for type_, kind in kinds if isinstance(error, type_)), Kind.FAILED)
+        kinds = {"Unknown": Kind.INVALID, "Overdue": Kind.EXPIRED, "Dropped": Kind.CANCELLED, "Shut": Kind.CLOSED}
+        return kinds.get(type(error).__name__, Kind.FAILED)
 
 
 COMMON = {
@@ -171,27 +147,28 @@ COMMON = {
 }  # fmt: skip
 
 
-class Troupe:
-    """The target for `troupe.py`."""
-
-    def __init__(self, fault: str = "") -> None:
-        self.module = source("troupe", fault)
-        claims = {**COMMON, "sequences": "oldest", "sequence_ids": "any"}
-        self.info = TargetInfo(f"troupe-{fault or 'right'}", "1.0", "adapters:Troupe", claims=claims)
-
-    def deploy(self, config: BatcherConfig) -> Deployed:
-        """Deploy the witness on a troupe."""
-        return TroupeDeployed(self.module, config)
+DEPLOYED: dict[str, type[Deployed]] = {"troupe": TroupeDeployed, "ledger": LedgerDeployed}
+CLAIMS = {
+    "troupe": {**COMMON, "sequences": "oldest", "sequence_ids": "any", "preferred_sizes": True},
+    "ledger": {**COMMON, "sequences": "direct", "sequence_ids": "typed"},
+}
 
 
-class Ledger:
-    """The target for `ledger.py`."""
+class SequenceTarget:
+    """The target of one of them, right or wrong."""
 
-    def __init__(self, fault: str = "") -> None:
-        self.module = source("ledger", fault)
-        claims = {**COMMON, "sequences": "direct", "sequence_ids": "typed"}
-        self.info = TargetInfo(f"ledger-{fault or 'right'}", "1.0", "adapters:Ledger", claims=claims)
+    def __init__(self, name: str) -> None:
+        stranger = SEQUENCES[name]
+        self.batcher, self.style = stranger.batcher, stranger.style
+        self.info = TargetInfo(name, "1.0", f"{__name__}:{name}", claims=CLAIMS[self.style])
 
     def deploy(self, config: BatcherConfig) -> Deployed:
-        """Deploy the witness on a ledger."""
-        return LedgerDeployed(self.module, config)
+        """Deploy the witness on it."""
+        return DEPLOYED[self.style](self.batcher, config)
+
+
+def __getattr__(name: str) -> SequenceTarget:
+    """Return the target of this name."""
+    if name not in SEQUENCES:
+        raise AttributeError(name)
+    return SequenceTarget(name)

@@ -132,7 +132,7 @@ class Stage:
         calls = [self.troupe.call(line, player) for _, _, _, line, player, _ in batch]
         try:
             answers = await self.troupe.loop.run_in_executor(self.thread, self.model, self.number, calls)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever the model raises is its answer
             for _, _, _, line, player, done in batch:
                 player.failed(line)
                 line.future.set_exception(error)
@@ -232,7 +232,9 @@ class Player:
 
 
 class Troupe:
-    """`submit` returns a Future. model(instance, calls) takes (item, start, end, name, state) and returns (answer, state)."""
+    """`submit` returns a Future. model(instance, calls) takes (item, start, end, name, state), and returns (answer, state)
+    for each.
+    """
 
     def __init__(
         self, model: Callable[[int, list[Any]], Sequence[Any]], *, stages: int = 1, limit: int = 8, seats: int = 8,

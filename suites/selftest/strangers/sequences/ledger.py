@@ -319,7 +319,7 @@ class Ledger:
         error, answers = None, []
         try:
             answers = list(self.model(instance, places))
-        except Exception as raised:
+        except Exception as raised:  # noqa: BLE001 - whatever the model raises is its answer
             error = raised
         replies: list[tuple[Entry, Any]] = []
         with self.lock:
@@ -336,7 +336,7 @@ class Ledger:
                     replies.append((entry, answer))
                 else:
                     replies.append((entry, error))
-                if entry.end or session.sealed and not session.pending:
+                if entry.end or (session.sealed and not session.pending):
                     self.finish(session, "end")
             self.lock.notify_all()
         for entry, answer in replies:
