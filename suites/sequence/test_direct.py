@@ -52,8 +52,8 @@ def test_no_more_than_slots(drive, judge):
 @pytest.mark.rule("SB-DIRECT-007")
 def test_backlog_in_order(drive, judge):
     """With direct, sequences that wait for a slot get one in the order in which they came"""
-    waiting = behind_plug(*whole(5), *whole(6), *whole(7), *whole(8))
-    judge(drive(direct(size=1), waiting))
+    waiting = [send for one in range(5, 25) for send in whole(one)]  # more than a short line has
+    judge(drive(direct(size=1), behind_plug(*waiting)))
 
 
 @pytest.mark.rule("SB-DIRECT-008")

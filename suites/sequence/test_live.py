@@ -18,6 +18,7 @@ CLOSED = (
 STEPS, EVERY = 1100, 50  # beyond 128, 256, 1000 and 1024; a short sequence comes and goes with every so many of them
 PAIRS, CANDIDATES = direct(size=2, instances=2), oldest(size=2, candidates=2, instances=2)
 DEEP, MANY, WIDE = 100, 400, 40  # beyond what fits into a mailbox, a table or a word of bits of the usual sizes
+CROWD = direct(size=MANY), oldest(size=MANY, candidates=MANY)
 FORTY = direct(size=WIDE), oldest(size=WIDE, candidates=WIDE)
 FORTY_STATES = direct(size=WIDE, state=STATE), oldest(size=WIDE, candidates=WIDE, state=STATE)
 THREE_PAIRS = direct(size=2, instances=3), oldest(size=2, candidates=2, instances=3)
@@ -100,10 +101,12 @@ def test_a_long_queue(claims, drive, judge):
 
 @pytest.mark.rule("SB-LIVE-009")
 def test_hundreds_at_once(claims, drive, judge):
-    """Hundreds of sequences that wait for a slot at once are all served, each with its own state"""
+    """Hundreds of sequences at once, open or waiting for a slot, are all served, each with its own state"""
     pairs = [whole(one, 2) for one in range(1001, 1001 + MANY)]
     first, last = zip(*pairs, strict=True)
-    queued = (*first, Queued(MANY), *last, Queued(2 * MANY))
+    queued = (*first, Queued(MANY), *last)
+    for config in claimed(claims, *CROWD):
+        judge(drive(config, turns(range(1001, 1001 + MANY), 2)))
     for config in claimed(claims, FOUR, OLDEST):
         judge(drive(config, (*plug(), *queued, Release("gate"), Answered(tuple(one.name for one in (*first, *last))))))
 

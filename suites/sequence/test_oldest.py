@@ -5,6 +5,7 @@ import pytest
 from batchproof.fixtures.driving.script import HOUR, MS, Answered
 from batchproof.suites.sequence.steps import behind_plug, oldest, step, turn, turns, whole
 
+WAITING = range(5, 25)  # more than a short line has
 THREE, TWO, ONE = oldest(), oldest(candidates=2), oldest(candidates=1)
 PAIRS = oldest(size=2, candidates=2, instances=2)
 PREFERRED = oldest(size=4, candidates=4, delay_ns=HOUR, preferred=(2,))
@@ -38,7 +39,7 @@ def test_no_more_than_candidates(drive, judge):
 @pytest.mark.rule("SB-OLDEST-005")
 def test_backlog_in_order(drive, judge):
     """With oldest, sequences that wait become candidates in the order in which they came"""
-    judge(drive(ONE, behind_plug(*whole(5), *whole(6), *whole(7), *whole(8))))
+    judge(drive(ONE, behind_plug(*(send for one in WAITING for send in whole(one)))))
 
 
 @pytest.mark.rule("SB-OLDEST-006")

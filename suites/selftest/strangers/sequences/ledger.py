@@ -62,8 +62,10 @@ class Entry:
 
 
 class Ledger:
-    """`submit` returns a Future. model(instance, places) has one place up to the last row: (item, start, end, name, state)
-    or None, and returns as many (answer, state).
+    """`submit` returns a Future.
+
+    model(instance, places) has a place for each row up to the last one: (item, start, end, name, state), or None. It returns
+    as many (answer, state).
     """
 
     def __init__(

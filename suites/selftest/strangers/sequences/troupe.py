@@ -232,8 +232,9 @@ class Player:
 
 
 class Troupe:
-    """`submit` returns a Future. model(instance, calls) takes (item, start, end, name, state), and returns (answer, state)
-    for each.
+    """`submit` returns a Future.
+
+    model(instance, calls) takes (item, start, end, name, state) of each request, and returns (answer, state).
     """
 
     def __init__(
