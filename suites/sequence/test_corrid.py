@@ -52,7 +52,7 @@ def by_turns(ids):
         yield from (*sends, Answered(tuple(one.name for one in sends)))
 
 
-def together(session, configs, *ids, **plug):
+def together(claims, configs, *ids, **plug):
     """Return a configuration, and a script in which the first request under each ID waits behind a plug.
 
     With `oldest`, a batcher may stage the first of them alone, so that nothing follows from a batch: there they go by turns.
@@ -89,13 +89,13 @@ def test_longest(claims, drive, judge):
 @pytest.mark.rule("SB-CORRID-004")
 def test_beyond_32_bits(claims, drive, judge):
     """Two correlation IDs that differ only beyond their first 32 bits are two sequences"""
-    judge(drive(*together(session, SHORT, 5, (1 << 32) + 5, (1 << 63) + 5, (1 << 63) + 6)))
+    judge(drive(*together(claims, SHORT, 5, (1 << 32) + 5, (1 << 63) + 5, (1 << 63) + 6)))
 
 
 @pytest.mark.rule("SB-CORRID-005")
 def test_case(claims, drive, judge):
     """Two correlation IDs that differ only in case, or in their last character, are two sequences"""
-    judge(drive(*together(session, SHORT_TEXTS, "s" * 128, "S" * 128, "s" * 127 + "t", sequence="p" * 128)))
+    judge(drive(*together(claims, SHORT_TEXTS, "s" * 128, "S" * 128, "s" * 127 + "t", sequence="p" * 128)))
 
 
 @pytest.mark.rule("SB-CORRID-006")

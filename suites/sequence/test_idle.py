@@ -6,15 +6,24 @@ from batchproof.fixtures.driving.script import MS, Answered, Entered
 from batchproof.suites.sequence.steps import claimed, direct, oldest, step, turn, whole
 
 IDLE_NS = 400 * MS
-ONE, ONE_CANDIDATE = direct(size=1, max_sequence_idle_ns=IDLE_NS), oldest(candidates=1, max_sequence_idle_ns=IDLE_NS)
-MANY = direct(size=8, max_sequence_idle_ns=IDLE_NS), oldest(size=8, candidates=8, max_sequence_idle_ns=IDLE_NS)
-SIDE_BY_SIDE = direct(max_sequence_idle_ns=IDLE_NS), oldest(candidates=4, max_sequence_idle_ns=IDLE_NS)
+
+
+def one_slot(number):
+    """Return models of its own for one rule, so that rules that wait can be judged at the same time: a ms more for each."""
+    idle_ns = IDLE_NS + number * MS
+    return direct(size=1, max_sequence_idle_ns=idle_ns), oldest(candidates=1, max_sequence_idle_ns=idle_ns)
+
+
+def side_by_side(number, slots=4):
+    """Return the same with more slots."""
+    idle_ns = IDLE_NS + number * MS
+    return direct(slots, max_sequence_idle_ns=idle_ns), oldest(slots, slots, max_sequence_idle_ns=idle_ns)
 
 
 @pytest.mark.rule("SB-IDLE-001")
 def test_idle_is_over(claims, drive, judge):
     """A sequence that was idle for longer than max_sequence_idle is over: its next request needs START"""
-    for config in claimed(claims, ONE, ONE_CANDIDATE):
+    for config in claimed(claims, *one_slot(1)):
         late = step(5, 1, after_ns=3 * IDLE_NS)
         judge(drive(config, (*turn([5], 0), late, Answered((late.name,)), *turn([6], 0, last=0))))
 
@@ -22,14 +31,14 @@ def test_idle_is_over(claims, drive, judge):
 @pytest.mark.rule("SB-IDLE-002")
 def test_idle_frees_the_slot(claims, drive, judge):
     """The slot of a sequence that was idle for longer than max_sequence_idle goes to one that waits"""
-    for config in claimed(claims, ONE, ONE_CANDIDATE):
+    for config in claimed(claims, *one_slot(2)):
         judge(drive(config, (*turn([5], 0), *whole(6), Answered(("s6.0",)))))
 
 
 @pytest.mark.rule("SB-IDLE-003")
 def test_not_idle_yet(claims, drive, judge):
     """A sequence keeps its slot until it was idle for max_sequence_idle"""
-    for config in claimed(claims, ONE, ONE_CANDIDATE):
+    for config in claimed(claims, *one_slot(3)):
         judge(drive(config, (*turn([5], 0), *whole(6), Answered(("s6.0",)))))
 
 
@@ -37,21 +46,21 @@ def test_not_idle_yet(claims, drive, judge):
 def test_each_request_counts(claims, drive, judge):
     """A sequence whose requests come more often than max_sequence_idle does not end"""
     steps = [one for k in range(8) for one in turn([5], k, last=7, after_ns=IDLE_NS // 4 if k else 0)]
-    for config in claimed(claims, ONE, ONE_CANDIDATE):
+    for config in claimed(claims, *one_slot(4)):
         judge(drive(config, tuple(steps)))
 
 
 @pytest.mark.rule("SB-IDLE-005")
 def test_in_the_model(claims, drive, judge):
     """A sequence is not idle while its request is in the model"""
-    for config in claimed(claims, ONE, ONE_CANDIDATE):
+    for config in claimed(claims, *one_slot(5)):
         judge(drive(config, (*turn([5], 0, work_ns=2 * IDLE_NS), *turn([5], 1, last=1))))
 
 
 @pytest.mark.rule("SB-IDLE-006")
 def test_what_waits_is_not_idle(claims, drive, judge):
     """A sequence is not idle while its request waits for a busy instance"""
-    for config in claimed(claims, *SIDE_BY_SIDE):
+    for config in claimed(claims, *side_by_side(6)):
         busy = step(6, 0, last=0, work_ns=2 * IDLE_NS)
         waits = (busy, Entered(busy.name), step(5, 1), Answered((busy.name, "s5.1")))
         judge(drive(config, (*turn([5], 0), *waits, *turn([5], 2, last=2))))
@@ -61,7 +70,7 @@ def test_what_waits_is_not_idle(claims, drive, judge):
 def test_neighbours_go_on(claims, drive, judge):
     """A sequence that is idle for too long takes no other along"""
     going = [one for k in range(1, 9) for one in turn([5], k, last=8, after_ns=IDLE_NS // 4)]
-    for config in claimed(claims, *SIDE_BY_SIDE):
+    for config in claimed(claims, *side_by_side(7)):
         judge(drive(config, (*turn([6, 7, 5], 0), *going)))
 
 
