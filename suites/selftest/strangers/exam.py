@@ -2,10 +2,10 @@
 
     python -m batchproof.suites.selftest.strangers.exam [NAME ...]
 
-judges them by every rule about batching that their style claims, in about ten minutes on two processors: all batchers if none
-is named, all engines for the name `engines`, and all batchers of sequences for the name `sequences`. It prints a table, and
-ends with 1 if a right one fails, or if a faulty one survives or is killed by a rule that neither names its fault nor follows
-from one that does.
+judges them by every rule about batching that their style claims, in about ten minutes on two processors: all batchers if
+none is named, all engines for the name `engines`, and all batchers of sequences for the name `sequences`. It prints a table,
+and ends with 1 if a right one fails, or if a faulty one survives or is killed by a rule that neither names its fault nor
+follows from one that does.
 """
 
 import sys
