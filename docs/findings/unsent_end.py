@@ -2,9 +2,9 @@
 
     python unsent_end.py [host:grpc_port]
 
-Needs `pip install tritonclient[grpc]` and a Triton with the Python backend and --model-control-mode=explicit. In each trial, a
-sequence begins, and a request with END is sent and cancelled. Then a request of the sequence without START is sent: it is
-refused if the sequence is over, and answered if it is still open. The model says how many requests of each trial it has seen.
+Needs `pip install tritonclient[grpc]` and a Triton with the Python backend and --model-control-mode=explicit. In each
+trial, a sequence begins, and a request with END is sent and cancelled. Then a request of the sequence without START is
+sent: it is refused if the sequence is over, and answered if it is still open. The model says how many it has seen.
 """
 
 import json
@@ -40,7 +40,7 @@ values.set_data_from_numpy(np.zeros((1, 1), np.int32))
 found: Counter = Counter()
 for sequence in range(1, 41):
     client.infer("unsent", [values], sequence_id=sequence, sequence_start=True)
-    client.async_infer("unsent", [values], lambda result, error: None, sequence_id=sequence, sequence_end=True).cancel()
+    client.async_infer("unsent", [values], lambda *_: None, sequence_id=sequence, sequence_end=True).cancel()
     try:
         answer = client.infer("unsent", [values], sequence_id=sequence, sequence_end=True)
         seen = int(answer.as_numpy("OUT")[0, 0])

@@ -17,7 +17,7 @@ CLOSED = (
 )  # fmt: skip
 STEPS, EVERY = 1100, 50  # beyond 128, 256, 1000 and 1024; a short sequence comes and goes with every so many of them
 PAIRS, CANDIDATES = direct(size=2, instances=2), oldest(size=2, candidates=2, instances=2)
-DEEP, MANY, WIDE = 100, 400, 40  # beyond what fits into a mailbox, a table or a word of bits of the usual sizes
+DEEP, MANY, WIDE = 100, 300, 40  # beyond what fits into a mailbox, a table or a word of bits of the usual sizes
 CROWD = direct(size=MANY), oldest(size=MANY, candidates=MANY)
 FORTY = direct(size=WIDE), oldest(size=WIDE, candidates=WIDE)
 FORTY_STATES = direct(size=WIDE, state=STATE), oldest(size=WIDE, candidates=WIDE, state=STATE)
