@@ -161,6 +161,13 @@ _TABLE = (
         ("either", "answers", "refuses"),
     ),
     Claim(
+        "clients",
+        "Several threads may submit requests at the same moment (`several`), or one thread submits them all (`one`).",
+        "requests from several threads",
+        ("several", "one"),
+        changes="With `one`, what several threads would submit at the same moment is sent one after another.",
+    ),
+    Claim(
         "side_by_side",
         "Idle deployments do not disturb the one that is judged.",
         "deployments side by side",

@@ -11,12 +11,13 @@ from batchproof.fixtures.driving.script import (
     Release,
     Script,
     Send,
+    at_once,
     burst,
     gated,
     in_line,
     plugged,
 )
-from batchproof.fixtures.judging.checkers.scale import too_slow
+from batchproof.fixtures.judging.checkers.scale import slow, too_slow
 from batchproof.reference_batcher import BatcherConfig
 
 EIGHT = BatcherConfig(max_batch_size=8)
@@ -26,6 +27,7 @@ THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
 THREE_APART = BatcherConfig(max_batch_size=5, instances=3)  # no other rule meets what its cancellations leave behind
 WITH_TIMEOUT = BatcherConfig(max_batch_size=4, instances=3, queue_timeout_ns=200 * MS)
 LATE = BatcherConfig(max_batch_size=20)  # no other rule sends it a request, so that the 256th is in the backlog
+TOGETHER = BatcherConfig(max_batch_size=6)  # no other rule counts on what requests of the same moment leave behind
 WIDE = BatcherConfig(max_batch_size=128)
 HUGE = BatcherConfig(max_batch_size=2048)
 DEEP = gated(*(Send(f"r{i}") for i in range(48)))
@@ -142,3 +144,16 @@ def test_large_request(drive, judge):
     sizes = {"before": 1, "large": HUGE.max_batch_size, "after": 1}
 
     judge(drive(HUGE, tuple(step for name, rows in sizes.items() for step in (Send(name, rows=rows), Answered((name,))))))
+
+
+@pytest.mark.rule("DB-SCALE-030")
+def test_several_clients_at_once(drive, judge):
+    """When several clients submit at the same moment, each request is executed once and gets its own result"""
+    for turn in range(14):
+        sizes = [4] * 20 + [32] * 3
+        moments = [at_once(f"m{i}", *(f"r{i}.{j}" for j in range(size)), **LATER) for i, size in enumerate(sizes)]
+        steps = (step for sends in moments for step in (*sends, Answered(tuple(send.name for send in sends))))
+        timeline = drive(TOGETHER, tuple(steps))
+        judge(timeline)
+        if turn and slow(timeline):
+            return

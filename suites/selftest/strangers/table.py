@@ -6,7 +6,7 @@ The words were written before any verdict. The second series is in `histories.py
 from functools import partial
 
 from batchproof.suites.selftest.strangers import collector, condition, loop, pool, scale, server
-from batchproof.suites.selftest.strangers.crossed import CROSSED
+from batchproof.suites.selftest.strangers.crossed import CROSSED, RIGHT_CROSSED
 from batchproof.suites.selftest.strangers.histories import FORTY, RIGHT_TOO
 from batchproof.suites.selftest.strangers.promises import PROMISES, RIGHT_AS_PROMISED
 from batchproof.suites.selftest.strangers.states import STATES
@@ -153,5 +153,5 @@ FAULTY = (
             "the memory of a batcher does not grow with the requests that it has answered or refused"),
 )
 STRANGERS = {stranger.name: stranger for stranger in (
-    *RIGHT, *FAULTY, *RIGHT_TOO, *FORTY, *STATES, *RIGHT_AS_PROMISED, *PROMISES, *CROSSED,
+    *RIGHT, *FAULTY, *RIGHT_TOO, *FORTY, *STATES, *RIGHT_AS_PROMISED, *PROMISES, *RIGHT_CROSSED, *CROSSED,
 )}  # fmt: skip
