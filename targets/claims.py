@@ -147,6 +147,15 @@ _TABLE = (
         ("waiting", "inside"),
     ),
     Claim(
+        "sheds",
+        "What is refused as full: what comes to a full queue (`newcomers`), the oldest request of a full queue, so that a "
+        "newcomer has its place (`oldest`), or whatever the stack expects to wait too long as well (`expected-wait`).",
+        "a backlog of which nothing is shed",
+        ("newcomers", "oldest", "expected-wait"),
+        changes="With `expected-wait`, a rule that is broken only because requests were shed is not judged.",
+        noun_of_value="a queue that refuses newcomers",
+    ),
+    Claim(
         "failed_batch",
         "If the model raises, all requests of the batch fail (`fails`), or each is executed once more, alone, and only "
         "those fail for which the model raises again (`retried`).",

@@ -5,10 +5,13 @@ which its docstring says. docs/results/strangers-7.md has the exam.
 """
 
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from batchproof.suites.selftest.strangers.condition import ConditionBatcher, Job, Model
 from batchproof.suites.selftest.strangers.deadlines import NEVER, DeadlineBatcher, ExpiryAtTheTop
+from batchproof.suites.selftest.strangers.errors import QueueFull
 from batchproof.suites.selftest.strangers.ring import Cell, RingBatcher
 from batchproof.suites.selftest.strangers.stranger import Stranger, faulty
 
@@ -100,9 +103,70 @@ class Unlocked(PassesOver):
         return RingBatcher.ready(self)
 
 
+class ShedsOldest(ConditionBatcher):
+    """A full queue drops the request that has waited longest, and takes the newcomer."""
+
+    def refusal(self, job: Job) -> Exception | None:
+        error = super().refusal(job)
+        if isinstance(error, QueueFull):
+            self.victim().future.set_exception(error)
+            return None
+        return error
+
+    def victim(self) -> Job:
+        return self.waiting.popleft()
+
+
+class ShedsNewest(ShedsOldest):
+    """A full queue drops the request that came last before the newcomer."""
+
+    def victim(self) -> Job:
+        return self.waiting.pop()
+
+
+class ShedsExpected(ConditionBatcher):
+    """Refuses whatever would wait behind more than one full batch: it expects that to take too long."""
+
+    def refusal(self, job: Job) -> Exception | None:
+        if sum(one.rows for one in self.waiting) + job.rows > 2 * self.max_rows:
+            return QueueFull("too long a wait is expected")
+        return super().refusal(job)
+
+
+class ShedsAtRandom(ShedsExpected):
+    """Refuses every fiftieth request, although nobody waits."""
+
+    came = 0
+
+    def refusal(self, job: Job) -> Exception | None:
+        self.came += 1
+        return QueueFull("too long a wait is expected") if self.came % 50 == 0 else super().refusal(job)
+
+
+class ShedsAndShifts(ShedsExpected):
+    """Once it has refused a request, the second and third result of each batch are exchanged."""
+
+    shed = False
+
+    def refusal(self, job: Job) -> Exception | None:
+        error = super().refusal(job)
+        self.shed |= isinstance(error, QueueFull)
+        return error
+
+    def run(self, model: Model, batch: list[Job]) -> None:
+        if self.shed and len(batch) > 2:
+            batch[1].future, batch[2].future = batch[2].future, batch[1].future
+        super().run(model, batch)
+
+
 ALSO: dict[str, tuple[str, ...]] = {}
 _faulty = partial(faulty, ALSO)
-RIGHT_CROSSED = (Stranger("right-unlocked", Unlocked),)
+OLDEST, EXPECTED = {"sheds": "oldest"}, {"sheds": "expected-wait"}
+RIGHT_CROSSED = (
+    Stranger("right-unlocked", Unlocked),
+    Stranger("right-sheds-oldest", ShedsOldest, claims=OLDEST),
+    Stranger("right-sheds-expected", ShedsExpected, claims=EXPECTED),
+)
 CROSSED = (
     _faulty("most-urgents-delay", MostUrgentsDelay, "",
             "a batch leaves when the delay of its oldest request is over, also if a more urgent one joins it", "DB-LAW-009"),
@@ -116,4 +180,10 @@ CROSSED = (
             "each request is answered, also when several clients submit at the same moment", "DB-SCALE-030"),
     _faulty("overwrites", Overwrites, "",
             "no request takes the place of another that is submitted at the same moment", "DB-SCALE-030"),
+    replace(_faulty("sheds-newest", ShedsNewest, "",
+                    "a full queue drops its oldest request", "DB-LIMIT-001"), claims=OLDEST),
+    replace(_faulty("sheds-at-random", ShedsAtRandom, "",
+                    "a request that need not wait is not refused because of its wait", "DB-LAW-009"), claims=EXPECTED),
+    replace(_faulty("sheds-and-shifts", ShedsAndShifts, "",
+                    "each request gets its own result, also when others were refused", "DB-LAW-003"), claims=EXPECTED),
 )  # fmt: skip
