@@ -30,3 +30,12 @@ def test_others_served(drive, judge):
 
     failing = Send("plug", hold="gate", fail=True), Entered("plug")
     judge(drive(FOUR, (*failing, Send("r0"), Queued(1), Release("gate"))))  # nothing comes after r0
+
+
+@pytest.mark.rule("DB-FAIL-030")
+def test_part_fails(drive, judge):
+    """If a batch with a part of a request fails, so does the request"""
+    poison = Send("poison", fail=True)
+    judge(drive(FOUR, gated(poison, Send("large", rows=4), Send("after"))))
+
+    judge(drive(FOUR, gated(Send("before"), Send("large", rows=4), poison, Send("after"))))

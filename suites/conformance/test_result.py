@@ -2,10 +2,11 @@
 
 import pytest
 
-from batchproof.fixtures.driving.script import MS, Send, arrivals, gated
+from batchproof.fixtures.driving.script import MS, Entered, Release, Send, arrivals, gated, in_line
 from batchproof.reference_batcher import BatcherConfig
 
 EIGHT = BatcherConfig(max_batch_size=8)
+THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
 
 
 @pytest.mark.rule("DB-RESULT-001")
@@ -26,3 +27,12 @@ def test_exactly_once(drive, judge, seed):
 def test_one_result_each(drive, judge):
     """Each request of a batch gets one result, which is as long as the request"""
     judge(drive(EIGHT, gated(*(Send(f"r{i}") for i in range(13)), in_order=False)))
+
+
+@pytest.mark.rule("DB-RESULT-030")
+def test_parts_in_order(drive, judge):
+    """A request that is split over batches gets all of its rows in order, whichever of its parts ends first"""
+    for rows in (4, 11):
+        held = [step for i in range(3) for step in (Send(f"p{i}", hold=f"p{i}"), Entered(f"p{i}"))]
+        line = in_line(Send("slow", work_ns=300 * MS), Send("large", rows=rows))
+        judge(drive(THREE_INSTANCES, (*held, *line, *(Release(f"p{i}") for i in range(3)))))

@@ -27,7 +27,8 @@ THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
 THREE_APART = BatcherConfig(max_batch_size=5, instances=3)  # no other rule meets what its cancellations leave behind
 WITH_TIMEOUT = BatcherConfig(max_batch_size=4, instances=3, queue_timeout_ns=200 * MS)
 LATE = BatcherConfig(max_batch_size=20)  # no other rule sends it a request, so that the 256th is in the backlog
-TOGETHER = BatcherConfig(max_batch_size=6)  # no other rule counts on what requests of the same moment leave behind
+TOGETHER = BatcherConfig(max_batch_size=7)  # no other rule counts on what requests of the same moment leave behind
+SIX = BatcherConfig(max_batch_size=6)  # a ring of 64, 128 or 256 rows is not full of batches
 WIDE = BatcherConfig(max_batch_size=128)
 HUGE = BatcherConfig(max_batch_size=2048)
 DEEP = gated(*(Send(f"r{i}") for i in range(48)))
@@ -157,3 +158,9 @@ def test_several_clients_at_once(drive, judge):
         judge(timeline)
         if turn and slow(timeline):
             return
+
+
+@pytest.mark.rule("DB-SCALE-031")
+def test_deep_backlog_of_large_requests(drive, judge):
+    """A deep backlog of requests that are split over batches leaves in full batches, and each gets its own result"""
+    judge(drive(SIX, gated(*(Send(f"r{i}", rows=12) for i in range(48)), in_order=False)))

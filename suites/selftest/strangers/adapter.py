@@ -18,6 +18,7 @@ from batchproof.suites.selftest.strangers.errors import QueueFull, Stopped, TooL
 from batchproof.suites.selftest.strangers.loop import LoopBatcher
 from batchproof.suites.selftest.strangers.pipeline import PipelineBatcher
 from batchproof.suites.selftest.strangers.pool import PoolBatcher
+from batchproof.suites.selftest.strangers.rows import RowBatcher
 from batchproof.suites.selftest.strangers.table import STRANGERS, Stranger
 from batchproof.suites.selftest.strangers.timers import TimerBatcher
 from batchproof.targets import Kind, Request, Response, TargetInfo, Unsupported, Witness, relay
@@ -40,6 +41,7 @@ CLAIMS = {
     "piped": {**OLDEST, "crowd": False, "cancel": True, "close": True},
     "timers": {**OLDEST, "queue_timeout": True, "max_queue_size": True, "cancel": True, "close": True},
     "turnstile": {**OLDEST, "max_queue_size": True, "cancel": True, "close": True},
+    "rows": {**OLDEST, "rows": "split", "close": True},
 }
 
 
@@ -70,7 +72,8 @@ class InProcess:
             return config.queue_timeout_ns / 1e9, config.max_queue_size
         if issubclass(batcher, DeadlineBatcher):
             return (config.queue_timeout_ns / 1e9,)
-        return () if issubclass(batcher, (LoopBatcher, PoolBatcher, PipelineBatcher)) else (config.max_queue_size,)
+        unlimited = LoopBatcher, PoolBatcher, PipelineBatcher, RowBatcher
+        return () if issubclass(batcher, unlimited) else (config.max_queue_size,)
 
     def call(self, request: Request) -> Future[Any]:
         """Give the request to the batcher."""
@@ -164,7 +167,7 @@ class Served:
 DEPLOYED = {
     "condition": Cancelling, "loop": OnLoop, "collector": InProcess, "pool": InProcess, "server": Served,
     "deadlines": Urgent, "ring": Cancelling, "pipeline": InProcess, "piped": Piped, "timers": OnLoop,
-    "turnstile": Cancelling,
+    "turnstile": Cancelling, "rows": InProcess,
 }
 
 

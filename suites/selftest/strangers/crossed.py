@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from batchproof.suites.selftest.strangers import rows
 from batchproof.suites.selftest.strangers.condition import ConditionBatcher, Job, Model
 from batchproof.suites.selftest.strangers.deadlines import NEVER, DeadlineBatcher, ExpiryAtTheTop
 from batchproof.suites.selftest.strangers.errors import QueueFull
@@ -166,6 +167,7 @@ RIGHT_CROSSED = (
     Stranger("right-unlocked", Unlocked),
     Stranger("right-sheds-oldest", ShedsOldest, claims=OLDEST),
     Stranger("right-sheds-expected", ShedsExpected, claims=EXPECTED),
+    Stranger("right-rows", rows.RowBatcher),
 )
 CROSSED = (
     _faulty("most-urgents-delay", MostUrgentsDelay, "",
@@ -186,4 +188,12 @@ CROSSED = (
                     "a request that need not wait is not refused because of its wait", "DB-LAW-009"), claims=EXPECTED),
     replace(_faulty("sheds-and-shifts", ShedsAndShifts, "",
                     "each request gets its own result, also when others were refused", "DB-LAW-003"), claims=EXPECTED),
+    _faulty("parts-as-they-end", rows.PartsAsTheyEnd, "",
+            "the rows of a request come back in its order, whichever part of it ends first", "DB-RESULT-030"),
+    _faulty("last-row-ends", rows.LastRowEnds, "",
+            "a request ends when all of its parts have ended", "DB-RESULT-030"),
+    _faulty("forgets-parts-errors", rows.ForgetsPartsErrors, "",
+            "a request fails if a part of it does", "DB-FAIL-030"),
+    _faulty("fills-when-empty", rows.FillsWhenEmpty, "",
+            "a deep backlog of large requests leaves in full batches", "DB-SCALE-031"),
 )  # fmt: skip
