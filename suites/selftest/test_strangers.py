@@ -15,6 +15,7 @@ import pytest
 
 from batchproof.commands.mutants import pool
 from batchproof.fixtures.judging.catalogue import rules
+from batchproof.suites.selftest.strangers.crossed import CROSSED, RIGHT_CROSSED
 from batchproof.suites.selftest.strangers.exam import Verdict, judge, table
 from batchproof.suites.selftest.strangers.histories import FORTY, RIGHT_TOO
 from batchproof.suites.selftest.strangers.promises import PROMISES, RIGHT_AS_PROMISED
@@ -30,9 +31,11 @@ ALWAYS = (  # of the second series: quick ones, of every style; of the third: th
     "hidden-by-cancelled", "sooner-unnoticed", "one-slot-short", "cancelled-fill", "carry-to-the-back", "rest-dropped",
     "only-first-told", "stale-timer", "barging", "window-closes-for-good", "deaf-after-failure", "dozes-off", "second-stays",
 )  # fmt: skip
-KILLED = [one for one in (*FAULTY, *FORTY, *STATES, *PROMISES)
-          if one.kills and (NIGHTLY or one in (*FAULTY, *PROMISES) or one.name in ALWAYS)]
-ALL_RIGHT = (*RIGHT, *RIGHT_TOO, *RIGHT_AS_PROMISED)
+BY_CHANCE = ("passes-over", "loses-counts", "overwrites")  # a race of threads is seen in most runs, and not in all
+KILLED = [one for one in (*FAULTY, *FORTY, *STATES, *PROMISES, *CROSSED)
+          if one.kills and (NIGHTLY or one in (*FAULTY, *PROMISES, *CROSSED) or one.name in ALWAYS)
+          and one.name not in BY_CHANCE]
+ALL_RIGHT = (*RIGHT, *RIGHT_TOO, *RIGHT_AS_PROMISED, *RIGHT_CROSSED)
 
 
 def named(stranger: Stranger) -> tuple[str, ...]:
@@ -79,8 +82,9 @@ def test_every_fault_cites_a_thread_of_its_own() -> None:
 
 def test_names_and_rules_exist() -> None:
     """No two strangers have one name, and the rules that are expected to fail are in the catalogue."""
-    assert len(STRANGERS) == len(ALL_RIGHT) + len(FAULTY) + len(FORTY) + len(STATES) + len(PROMISES)
-    assert {rule for one in (*FAULTY, *FORTY, *STATES, *PROMISES) for rule in (*one.kills, *one.also)} <= set(rules())
+    assert len(STRANGERS) == len(ALL_RIGHT) + len(FAULTY) + len(FORTY) + len(STATES) + len(PROMISES) + len(CROSSED)
+    series = (*FAULTY, *FORTY, *STATES, *PROMISES, *CROSSED)
+    assert {rule for one in series for rule in (*one.kills, *one.also)} <= set(rules())
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ which its docstring says. docs/results/strangers-7.md has the exam.
 """
 
 from concurrent.futures import Future
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from batchproof.suites.selftest.strangers import rows
@@ -14,7 +12,7 @@ from batchproof.suites.selftest.strangers.condition import ConditionBatcher, Job
 from batchproof.suites.selftest.strangers.deadlines import NEVER, DeadlineBatcher, ExpiryAtTheTop
 from batchproof.suites.selftest.strangers.errors import QueueFull
 from batchproof.suites.selftest.strangers.ring import Cell, RingBatcher
-from batchproof.suites.selftest.strangers.stranger import Stranger, faulty
+from batchproof.suites.selftest.strangers.stranger import Stranger
 
 
 class MostUrgentsDelay(DeadlineBatcher):
@@ -160,8 +158,11 @@ class ShedsAndShifts(ShedsExpected):
         super().run(model, batch)
 
 
-ALSO: dict[str, tuple[str, ...]] = {}
-_faulty = partial(faulty, ALSO)
+def _wrong(name: str, batcher: type[Any], breaks: str, *kills: str, **claims: str) -> Stranger:
+    return Stranger(name, batcher, "", breaks, kills, ALSO.get(name, ()), claims)
+
+
+ALSO = {"sheds-and-shifts": ("DB-RESULT-001",)}  # what else these break
 OLDEST, EXPECTED = {"sheds": "oldest"}, {"sheds": "expected-wait"}
 RIGHT_CROSSED = (
     Stranger("right-unlocked", Unlocked),
@@ -170,30 +171,30 @@ RIGHT_CROSSED = (
     Stranger("right-rows", rows.RowBatcher),
 )
 CROSSED = (
-    _faulty("most-urgents-delay", MostUrgentsDelay, "",
-            "a batch leaves when the delay of its oldest request is over, also if a more urgent one joins it", "DB-LAW-009"),
-    _faulty("forgets-own-timeouts", ForgetsOwnTimeouts, "",
-            "a request's own timeout counts, also after many requests", "DB-LAW-009"),
-    _faulty("expires-at-the-top", ExpiresAtTheTop, "",
-            "what is late is refused, also behind a more urgent request that is not", "DB-LAW-009"),
-    _faulty("passes-over", PassesOver, "",
-            "no request is lost when several clients submit at the same moment", "DB-SCALE-030"),
-    _faulty("loses-counts", LosesCounts, "",
-            "each request is answered, also when several clients submit at the same moment", "DB-SCALE-030"),
-    _faulty("overwrites", Overwrites, "",
-            "no request takes the place of another that is submitted at the same moment", "DB-SCALE-030"),
-    replace(_faulty("sheds-newest", ShedsNewest, "",
-                    "a full queue drops its oldest request", "DB-LIMIT-001"), claims=OLDEST),
-    replace(_faulty("sheds-at-random", ShedsAtRandom, "",
-                    "a request that need not wait is not refused because of its wait", "DB-LAW-009"), claims=EXPECTED),
-    replace(_faulty("sheds-and-shifts", ShedsAndShifts, "",
-                    "each request gets its own result, also when others were refused", "DB-LAW-003"), claims=EXPECTED),
-    _faulty("parts-as-they-end", rows.PartsAsTheyEnd, "",
-            "the rows of a request come back in its order, whichever part of it ends first", "DB-RESULT-030"),
-    _faulty("last-row-ends", rows.LastRowEnds, "",
-            "a request ends when all of its parts have ended", "DB-RESULT-030"),
-    _faulty("forgets-parts-errors", rows.ForgetsPartsErrors, "",
-            "a request fails if a part of it does", "DB-FAIL-030"),
-    _faulty("fills-when-empty", rows.FillsWhenEmpty, "",
-            "a deep backlog of large requests leaves in full batches", "DB-SCALE-031"),
+    _wrong("most-urgents-delay", MostUrgentsDelay,
+           "a batch leaves when the delay of its oldest request is over, also if a more urgent one joins it", "DB-LAW-009"),
+    _wrong("forgets-own-timeouts", ForgetsOwnTimeouts,
+           "a request's own timeout counts, also after many requests", "DB-LAW-009"),
+    _wrong("expires-at-the-top", ExpiresAtTheTop,
+           "what is late is refused, also behind a more urgent request that is not", "DB-LAW-009"),
+    _wrong("passes-over", PassesOver,
+           "no request is lost when several clients submit at the same moment", "DB-SCALE-030"),
+    _wrong("loses-counts", LosesCounts,
+           "each request is answered, also when several clients submit at the same moment", "DB-SCALE-030"),
+    _wrong("overwrites", Overwrites,
+           "no request takes the place of another that is submitted at the same moment", "DB-SCALE-030"),
+    _wrong("sheds-newest", ShedsNewest,
+           "a full queue drops its oldest request", "DB-LIMIT-001", **OLDEST),
+    _wrong("sheds-at-random", ShedsAtRandom,
+           "a request that need not wait is not refused because of its wait", "DB-LAW-009", **EXPECTED),
+    _wrong("sheds-and-shifts", ShedsAndShifts,
+           "each request gets its own result, also when others were refused", "DB-LAW-003", **EXPECTED),
+    _wrong("parts-as-they-end", rows.PartsAsTheyEnd,
+           "the rows of a request come back in its order, whichever part of it ends first", "DB-RESULT-030"),
+    _wrong("last-row-ends", rows.LastRowEnds,
+           "a request ends when all of its parts have ended", "DB-RESULT-030"),
+    _wrong("forgets-parts-errors", rows.ForgetsPartsErrors,
+           "a request fails if a part of it does", "DB-FAIL-030"),
+    _wrong("fills-when-empty", rows.FillsWhenEmpty,
+           "a deep backlog of large requests leaves in full batches", "DB-SCALE-031"),
 )  # fmt: skip
