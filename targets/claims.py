@@ -147,7 +147,7 @@ _TABLE = (
         ("waiting", "inside"),
     ),
     Claim(
-        "sheds",
+        "shedding",
         "What is refused as full: what comes to a full queue (`newcomers`), the oldest request of a full queue, so that a "
         "newcomer has its place (`oldest`), or whatever the stack expects to wait too long as well (`expected-wait`).",
         "a backlog of which nothing is shed",

@@ -163,7 +163,7 @@ def _wrong(name: str, batcher: type[Any], breaks: str, *kills: str, **claims: st
 
 
 ALSO = {"sheds-and-shifts": ("DB-RESULT-001",)}  # what else these break
-OLDEST, EXPECTED = {"sheds": "oldest"}, {"sheds": "expected-wait"}
+OLDEST, EXPECTED = {"shedding": "oldest"}, {"shedding": "expected-wait"}
 RIGHT_CROSSED = (
     Stranger("right-unlocked", Unlocked),
     Stranger("right-sheds-oldest", ShedsOldest, claims=OLDEST),
