@@ -121,6 +121,10 @@ class VirtualBatcher:
         """Return how many requests wait and have not been in a batch yet."""
         return self._service.core.waiting
 
+    def drained(self) -> bool:
+        """Return whether it is closed, and nothing waits any more: then the threads of a `Batcher` end."""
+        return self._service.closed and self._service.core.drained
+
     def statistics(self) -> dict[str, Any]:
         """As `Batcher.statistics`."""
         return self._service.statistics.snapshot()

@@ -122,9 +122,11 @@ _TABLE = (
     ),
     Claim(
         "queue",
-        "All instances share one queue (`shared`), or each has its own (`each-instance`).",
+        "All instances share one queue (`shared`), or each has its own (`each-instance`). Or each has its own, and an "
+        "instance that finds its own empty takes from another one's (`stealing`): no instance is free while a request is "
+        "due, but there is no order over all of them.",
         "a queue that the instances share",
-        ("shared", "each-instance"),
+        ("shared", "each-instance", "stealing"),
     ),
     Claim(
         "rows",
@@ -210,8 +212,13 @@ _TABLE = (
     Claim("priorities", "Requests have priority levels, and 1 is the most urgent.", "priority levels"),
     Claim(
         "shapes",
-        "Requests may have a second tensor with any number of columns; those of one shape share a batch.",
+        "Requests may have a second tensor with any number of columns; those of one shape share a batch. All wait in one "
+        "queue, and a batch is its head (`one-queue`, the same as true). Or each shape has a queue of its own, and none is "
+        "passed over by more than eight batches that came later (`each-shape`).",
         "inputs with a variable shape",
+        (False, "one-queue", "each-shape"),
+        true="one-queue",
+        noun_of_value="one queue for all shapes",
     ),
     Claim("ragged", "Requests of different shapes may share a batch.", "ragged batches"),
     Claim("optional_inputs", "An input may be left out.", "optional inputs"),

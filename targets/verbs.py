@@ -25,7 +25,8 @@ class FullDeployment:
 
     None if the adapter lacks them: release, log, queued, cancel, submit_malformed, statistics, config_pbtxt, pause, resume,
     kill_instance, route.
-    finish: `close` if the adapter lacks it. clock: the host's, unless the deployment runs in simulated time.
+    finish: `close` if the adapter lacks it. drained: in simulated time, where `close` does not wait, whether it is closed to
+    the end. clock: the host's, unless the deployment runs in simulated time.
     untouched_since_ns: when it was deployed, on its clock, or since when it has counted all that was sent to it; None if
     neither is known, because requests have been sent to it since.
     """
@@ -35,6 +36,7 @@ class FullDeployment:
         self.submit: Callable[[Any], Future[Any]] = inner.submit
         self.close: Callable[[], None] = inner.close
         self.finish: Callable[[], None] = getattr(inner, "finish", inner.close)
+        self.drained: Callable[[], bool] = getattr(inner, "drained", lambda: True)
         self.clock: Clock = getattr(inner, "clock", HOST_CLOCK)
         self.release: Callable[[int], None] | None = getattr(inner, "release", None)
         self.log: Callable[[], list[dict[str, Any]]] | None = getattr(inner, "log", None)

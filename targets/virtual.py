@@ -92,6 +92,10 @@ class VirtualDeployment:
         """Return how many requests are in the queue."""
         return int(self._batcher.queued())
 
+    def drained(self) -> bool:
+        """Return whether it has been closed to the end."""
+        return bool(self._batcher.drained())
+
     def release(self, token: int) -> None:
         """Open a gate, so that the batches that it held continue."""
         self._released.add(token)

@@ -13,7 +13,7 @@ BOTH = BatcherConfig(max_batch_size=4, queue_timeout_ns=600 * MS, max_queue_size
 
 @pytest.mark.rule("DB-ERROR-001")
 def test_full_is_unavailable(drive, judge):
-    """A request that finds the queue full is refused as UNAVAILABLE (HTTP 503)"""
+    """A request that finds the queue full is refused as UNAVAILABLE or RESOURCE_EXHAUSTED (HTTP 503 or 429)"""
     line = in_line(*(Send(f"r{i}") for i in range(3)))
 
     judge(drive(LIMITED, plugged(*line, Send("r3"), Answered(("r3",)))))
@@ -21,7 +21,7 @@ def test_full_is_unavailable(drive, judge):
 
 @pytest.mark.rule("DB-ERROR-002")
 def test_expired_is_unavailable(drive, judge):
-    """A request whose queue timeout is over is refused as UNAVAILABLE (HTTP 503)"""
+    """A request whose queue timeout is over is refused as UNAVAILABLE or DEADLINE_EXCEEDED (HTTP 503 or 504)"""
     judge(drive(SHORT, plugged(Send("r0"), Answered(("r0",)))))
 
 

@@ -6,6 +6,7 @@ from batchproof.fixtures.driving.script import (
     HOUR,
     MS,
     Answered,
+    Cancel,
     Close,
     Closed,
     Entered,
@@ -102,3 +103,14 @@ def test_close_settles_what_did_not_fit(drive, judge):
     plug = Send("plug", hold="gate"), Entered("plug")
 
     judge(drive(FOUR, (*plug, *line, Release("gate"), Entered("r0"), Close(), Release("second"))))
+
+
+@pytest.mark.rule("DB-LIVE-050")
+def test_close_ends_after_a_history(drive, judge):
+    """Closing the model ends, also after requests have failed, and were cancelled in the queue and in the model"""
+    first = Send("plug", hold="gate"), Entered("plug"), *in_line(Send("r0"), Send("gone"), Send("r1"))
+    taken_back = Cancel("gone"), Cancel("plug"), Release("gate"), Answered(("r0", "r1"))
+    failed = Send("bad", fail=True), Answered(("bad",))
+    again = Send("held", hold="second"), Entered("held"), Cancel("held"), Release("second"), Send("r2"), Answered(("r2",))
+
+    judge(drive(FOUR, (*first, *taken_back, *failed, *again, Close(), Closed())))

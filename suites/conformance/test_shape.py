@@ -4,11 +4,13 @@ import random
 
 import pytest
 
-from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Queued, Script, Send, burst, gated
+from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Malformed, Queued, Script, Send, burst, gated
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.witness_model import extra
 
 DELAY = 200 * MS
+BUSY = 48
+AT_ONCE = BatcherConfig(max_batch_size=4, inputs=extra())
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=DELAY, inputs=extra())
 PATIENT = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR, inputs=extra())
 RAGGED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR, inputs=extra(ragged=True))
@@ -31,6 +33,10 @@ def test_never_share(drive, judge, seed):
     """Requests of different shapes never share a batch"""
     mixed = of_one_shape_each(1, 2, 2, 1, 3, 3, 3, 1, 2, 3)
     judge(drive(DELAYED, gated(*mixed, plug=Send("plug", extra=1, hold="gate"), in_order=False)))
+
+    busy = (Send(f"c{i}", extra=1) for i in range(BUSY))  # a rare shape among them is not passed over: DB-LAW-009
+    rare = Send("a0", extra=1), Send("a1", extra=1), Send("b0", extra=2), *busy
+    judge(drive(AT_ONCE, gated(*rare, plug=Send("plug", extra=1, hold="gate"))))
 
     draw = random.Random(seed())
     judge(drive(DELAYED, of_one_shape_each(*(draw.randint(1, 3) for _ in range(40)), gap_ns=1 * MS)))
@@ -102,7 +108,8 @@ def test_optional_apart(drive, judge):
 @pytest.mark.rule("DB-SHAPE-011")
 def test_missing_refused(drive, judge):
     """A request that lacks a required input is refused as invalid and never executed"""
-    judge(drive(PATIENT, (Send("bare", rows=4), Send("whole", rows=4, extra=1))))
+    told = Malformed("strange")  # a stack that refuses nothing as malformed was not told which inputs its model needs
+    judge(drive(PATIENT, (told, Send("bare", rows=4), Send("whole", rows=4, extra=1))))
 
 
 @pytest.mark.rule("DB-SHAPE-012")

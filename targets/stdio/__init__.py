@@ -19,6 +19,7 @@ from batchproof.targets.stdio.messages import PROTOCOL, configuration, inference
 
 PREFIX = "stdio:"
 DEFAULTS = "deploy_defaults"  # the one optional verb that a target has, and not a deployment
+TOO_EARLY = "the log is still read after 'stop': leave it to Batchproof to end the program"
 STOP_S = 5.0  # to answer what it has accepted
 
 
@@ -120,7 +121,7 @@ class StdioDeployment:
         return future
 
     def close(self) -> None:
-        """Tell it to stop: it takes nothing more, answers or refuses what it has, and ends."""
+        """Tell it to stop: it takes nothing more, and answers or refuses what it has. `finish` ends it."""
         if self._stopped is None:
             self._target.forget(self._connection)
             self._stopped = self._connection.ask("stop")
@@ -148,7 +149,12 @@ class StdioDeployment:
         self._connection.call("release", token=portable(token))
 
     def _log(self) -> list[dict[str, Any]]:
-        return [log_line(line) for line in self._connection.call("log")["lines"]]
+        try:
+            return [log_line(line) for line in self._connection.call("log")["lines"]]
+        except TargetError as error:
+            if self._stopped is None or not self._connection.trouble():
+                raise
+            raise TargetError(f"{error}\n{TOO_EARLY}") from None
 
     def _queued(self) -> int:
         return int(self._connection.call("queued")["queued"])

@@ -108,7 +108,7 @@ function infer(message) {
 
 async function stop({ id }) {
   await Promise.all(pending);
-  process.stdout.write(JSON.stringify({ id }) + '\n', () => process.exit());
+  say({ id });
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -259,7 +259,7 @@ class Target:
         claims={
             "delay": True,
             "delay_anchor": "oldest-enqueue",
-            "shapes": True,
+            "shapes": "each-shape",
             "rows": True,
             "instances": True,
             "crowd": True,

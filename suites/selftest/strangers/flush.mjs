@@ -188,7 +188,7 @@ async function infer({ id, ask, input }) {
 async function stop({ id }) {
   await batcher.close();
   while (asked.size) await sleep(1);
-  process.stdout.write(JSON.stringify({ id }) + '\n', () => process.exit());
+  say({ id });
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

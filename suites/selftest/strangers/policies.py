@@ -254,13 +254,13 @@ class Policies:
                 answers = self.model([item.tensor for item in taken])
             except Exception as raised:
                 error = raised
-            self.executed(sum(item.rows for item in taken), error is not None)
+            self.executed(sum(item.rows for item in taken), failed=error is not None)
         self.finish(number, [(item, error or answers[n]) for n, item in enumerate(taken)])
 
-    def executed(self, rows: int, failed: bool) -> None:
-        """Count an execution."""
+    def executed(self, rows: int, *, failed: bool) -> None:
+        """Count an execution; the rows of one that raised do not count as inferences."""
         with self.changed:
-            self.counts["inference_count"] += rows
+            self.counts["inference_count"] += 0 if failed else rows
             self.counts["execution_count"] += 1
             self.sizes[rows] += 1
 

@@ -95,6 +95,7 @@ class Stealing:
         self.lock = threading.Lock()
         self.closed = False
         self.threads = [threading.Thread(target=self.work, args=(n,), daemon=True) for n in range(workers)]
+        self.threads.append(threading.Thread(target=self.reap, daemon=True))
         for thread in self.threads:
             thread.start()
 
@@ -146,13 +147,19 @@ class Stealing:
         for job in kept:
             ring.push(job)
 
+    def reap(self) -> None:
+        """Refuse what has waited for too long, also while all workers are busy."""
+        while self.timeout_s and not self.closed:
+            for ring in self.rings:
+                self.alive(ring)
+            time.sleep(LONGEST_NAP_S)
+
     def work(self, me: int) -> None:
         """Take batches from my own ring, or else from the longest."""
         nap = NAP_S
         while not self.closed or any(len(ring) for ring in self.rings):
             batch = self.take(self.rings[me])
-            if not batch and not self.more(self.rings[me]):
-                batch = self.steal(me)
+            batch = batch or self.steal(me)
             if batch:
                 nap = NAP_S
                 self.busy[me] = 1
@@ -166,14 +173,10 @@ class Stealing:
         """Return the next nap of a worker that found nothing."""
         return min(2 * nap, LONGEST_NAP_S)
 
-    def more(self, ring: Ring) -> bool:
-        """Return whether a ring has jobs, which are not yet due."""
-        return len(ring) > 0
-
     def steal(self, me: int) -> list[Job]:
-        """Take a batch from the longest ring."""
-        victim = max(self.rings, key=len)
-        return self.take(victim) if victim is not self.rings[me] else []
+        """Take a batch from the longest ring that has one."""
+        others = (ring for ring in self.rings if ring is not self.rings[me])
+        return next((batch for ring in sorted(others, key=len, reverse=True) if (batch := self.take(ring))), [])
 
     def take(self, ring: Ring) -> list[Job]:
         """Take a batch from a ring, if it is full or its first job has waited for the delay."""
@@ -246,7 +249,7 @@ class Target:
             "delay": True,
             "delay_anchor": "oldest-enqueue",
             "rows": True,
-            "queue": "each-instance",
+            "queue": "stealing",
             "instances": True,
             "crowd": True,
             "cancel": True,

@@ -33,8 +33,7 @@ class NeverRested(Stealing):
         nap = 0.0002
         while not self.closed or any(len(ring) for ring in self.rings):
             batch = self.take(self.rings[me])
-            if not batch and not self.more(self.rings[me]):
-                batch = self.steal(me)
+            batch = batch or self.steal(me)
             if batch:
                 self.busy[me] = 1
                 self.execute(batch)

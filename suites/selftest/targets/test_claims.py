@@ -78,7 +78,7 @@ def test_a_need_is_met_unmet_or_ruled_out(
         ({"default_batch": False, "default_delay_ms": 5}, []),
         ({"default_batch": True}, ["the claim 'default_batch' is false, or an integer of 1 or more, not true"]),
         ({"default_delay_ms": -1}, ["the claim 'default_delay_ms' is false, or a number of 0 or more, not -1"]),
-        ({"queue": "global"}, ["the claim 'queue' is shared or each-instance, not 'global'"]),
+        ({"queue": "global"}, ["the claim 'queue' is shared, each-instance or stealing, not 'global'"]),
         ({"rows": 2}, ["the claim 'rows' is false, counted, split or requests, not 2"]),
         ({"rowz": 1, "torch": 3}, [
             "unknown claim 'rowz': did you mean 'rows'?", "the claim 'torch' is false or true, not 3",
