@@ -7,6 +7,7 @@ from batchproof.reference_batcher import BatcherConfig
 
 FOUR = BatcherConfig(max_batch_size=4)
 CACHED = BatcherConfig(max_batch_size=4, response_cache=True)
+KEPT = BatcherConfig(max_batch_size=8, response_cache=True)  # for a thousand answers
 ORDERED = BatcherConfig(max_batch_size=4, response_cache=True, preserve_ordering=True)
 KNOWN = Send("r0", rows=2), Answered(("r0",))
 AGAIN = Send("again", twin="r0")
@@ -22,6 +23,9 @@ def test_known_is_not_executed(drive, judge):
 def test_others_are_executed(drive, judge):
     """A request whose inputs differ from all answered ones is executed"""
     judge(drive(CACHED, (*KNOWN, Send("other", twin="r0", nonce=1), Answered(("other",)), Send("another", rows=2))))
+
+    waves = [[f"r{i}" for i in range(first, first + 32)] for first in range(0, 1024, 32)]
+    judge(drive(KEPT, tuple(step for names in waves for step in (*map(Send, names), Answered(tuple(names))))))
 
 
 @pytest.mark.rule("DB-CACHE-003")

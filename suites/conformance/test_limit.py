@@ -21,6 +21,7 @@ from batchproof.reference_batcher.config import DELAY, REJECT, QueuePolicy
 LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
 APART = BatcherConfig(max_batch_size=5, max_queue_size=3)  # no other rule meets what its cancellations leave behind
 LATER = BatcherConfig(max_batch_size=6, max_queue_size=3)  # and none what its history leaves behind
+AFTERWARDS = BatcherConfig(max_batch_size=7, max_queue_size=3)
 ROOMY = BatcherConfig(max_batch_size=4, max_queue_size=64)
 EXPIRING = BatcherConfig(max_batch_size=4, max_queue_size=3, queue_timeout_ns=600 * MS)
 LEVELS = BatcherConfig(max_batch_size=4, max_queue_size=2, priority_levels=2, default_priority_level=2)
@@ -127,3 +128,25 @@ def test_cancelled_in_model_changes_nothing(drive, judge):
     beyond = Send("r3"), Send("r4"), Answered(("r3", "r4"))
 
     judge(drive(APART, (*gone[0], *seen[0], *gone[1], *seen[1], *plugged(*line, *beyond))))
+
+
+@pytest.mark.rule("DB-LIMIT-050")
+def test_expired_leaves_one_place(drive, judge):
+    """After requests have expired, exactly as many wait as max_queue_size allows"""
+    late = in_line(*(Send(f"x{i}") for i in range(3)))
+    expired = (*plugged(*late, Send("after", after_ns=1200 * MS)), Answered(("plug", "x0", "x1", "x2", "after")))
+    beyond = Send("r3"), Send("r4"), Answered(("r3", "r4"))
+    again = Send("next", hold="next"), Entered("next"), *in_line(*(Send(f"r{i}") for i in range(3))), *beyond, Release("next")
+
+    judge(drive(EXPIRING, (*expired, *again)))
+
+
+@pytest.mark.rule("DB-LIMIT-051")
+def test_cancelled_leaves_one_place(drive, judge):
+    """After requests were cancelled in the queue, exactly as many wait as max_queue_size allows"""
+    gone = in_line(*(Send(f"gone{i}") for i in range(2)))
+    taken_back = (*plugged(*gone, Cancel("gone0"), Cancel("gone1"), Send("after", after_ns=400 * MS)), Answered(("plug", "after")))
+    beyond = Send("r3"), Send("r4"), Answered(("r3", "r4"))
+    again = Send("next", hold="next"), Entered("next"), *in_line(*(Send(f"r{i}") for i in range(3))), *beyond, Release("next")
+
+    judge(drive(AFTERWARDS, (*taken_back, *again)))

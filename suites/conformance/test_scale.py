@@ -32,6 +32,7 @@ SIX = BatcherConfig(max_batch_size=6)  # a ring of 64, 128 or 256 rows is not fu
 WIDE = BatcherConfig(max_batch_size=128)
 HUGE = BatcherConfig(max_batch_size=2048)
 DEEP = gated(*(Send(f"r{i}") for i in range(48)))
+DEEPER = gated(*(Send(f"r{i}") for i in range(200)))  # more than the 64 or 128 places that a queue may begin with
 LATER = {"after_ns": 1}  # so that simulated time passes too: at one moment, each could have met all others in the queue
 
 
@@ -70,7 +71,7 @@ def test_deep_backlog_fills_batches(drive, judge):
 @pytest.mark.rule("DB-SCALE-002")
 def test_deep_backlog_keeps_its_order(drive, judge):
     """In a deep backlog, too, requests enter batches in the order in which they were queued"""
-    judge(drive(LATE, (*rounds("early", 224, work_ns=1 * MS), *DEEP)))
+    judge(drive(LATE, (*rounds("early", 224, work_ns=1 * MS), *DEEPER)))
 
 
 @pytest.mark.rule("DB-SCALE-003")
@@ -127,7 +128,7 @@ def test_two_thousand_at_once(drive, judge):
     in_turn = (step for i, wave in enumerate(waves, 1) for step in (*map(Send, wave), Queued(100 * i)))  # an order is seen
     answered = (Answered(tuple(wave)) for wave in waves)  # slow is not wrong
 
-    judge(drive(WIDE, (*plugged(*in_turn), *answered)))
+    judge(drive(WIDE, (*rounds("early", 128), *plugged(*in_turn), *answered)))  # the 2048th is among them
 
 
 @pytest.mark.rule("DB-SCALE-010")
