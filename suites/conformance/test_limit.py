@@ -42,6 +42,13 @@ def overfull() -> Script:
     return (*plugged(*line, Send("r3"), Send("r4"), Answered(("r3", "r4"))), Answered(("r0", "r1", "r2")), Send("later"))
 
 
+def overfull_again() -> Script:
+    """r0, r1 and r2 fill the queue behind a request in the model, and r3 and r4 are too many."""
+    line = in_line(*(Send(f"r{i}") for i in range(3)))
+    beyond = Send("r3"), Send("r4"), Answered(("r3", "r4"))
+    return (Send("next", hold="next"), Entered("next"), *line, *beyond, Release("next"))
+
+
 @pytest.mark.rule("DB-LIMIT-001")
 def test_beyond_is_refused(drive, judge):
     """A request beyond max_queue_size is refused as full while the queue is still full"""
@@ -135,18 +142,14 @@ def test_expired_leaves_one_place(drive, judge):
     """After requests have expired, exactly as many wait as max_queue_size allows"""
     late = in_line(*(Send(f"x{i}") for i in range(3)))
     expired = (*plugged(*late, Send("after", after_ns=1200 * MS)), Answered(("plug", "x0", "x1", "x2", "after")))
-    beyond = Send("r3"), Send("r4"), Answered(("r3", "r4"))
-    again = Send("next", hold="next"), Entered("next"), *in_line(*(Send(f"r{i}") for i in range(3))), *beyond, Release("next")
 
-    judge(drive(EXPIRING, (*expired, *again)))
+    judge(drive(EXPIRING, (*expired, *overfull_again())))
 
 
 @pytest.mark.rule("DB-LIMIT-051")
 def test_cancelled_leaves_one_place(drive, judge):
     """After requests were cancelled in the queue, exactly as many wait as max_queue_size allows"""
     gone = in_line(*(Send(f"gone{i}") for i in range(2)))
-    taken_back = (*plugged(*gone, Cancel("gone0"), Cancel("gone1"), Send("after", after_ns=400 * MS)), Answered(("plug", "after")))
-    beyond = Send("r3"), Send("r4"), Answered(("r3", "r4"))
-    again = Send("next", hold="next"), Entered("next"), *in_line(*(Send(f"r{i}") for i in range(3))), *beyond, Release("next")
+    taken_back = plugged(*gone, Cancel("gone0"), Cancel("gone1"), Send("after", after_ns=400 * MS))
 
-    judge(drive(AFTERWARDS, (*taken_back, *again)))
+    judge(drive(AFTERWARDS, (*taken_back, Answered(("plug", "after")), *overfull_again())))

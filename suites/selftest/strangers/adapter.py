@@ -8,10 +8,11 @@ import asyncio
 import json
 import sys
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 
 from batchproof.reference_batcher import BatcherConfig
-from batchproof.suites.selftest.strangers import server
+from batchproof.suites.selftest.strangers import fairshare, flush, policies, server, stealing
 from batchproof.suites.selftest.strangers.condition import ConditionBatcher
 from batchproof.suites.selftest.strangers.deadlines import DeadlineBatcher
 from batchproof.suites.selftest.strangers.errors import QueueFull, Stopped, TooLarge, TooLate
@@ -171,6 +172,16 @@ DEPLOYED = {
 }
 
 
+OWN = {"fairshare": fairshare.Target, "stealing": stealing.Target, "policies": policies.Target, "flush": flush.target}
+
+
+def _own(stranger: Stranger) -> Any:
+    """Return the target of a stranger that came with an adapter of its own, under the stranger's name."""
+    own = OWN[stranger.style](stranger.batcher)
+    own.info = replace(own.info, name=stranger.name, reached=f"{__name__}:{stranger.name}")
+    return own
+
+
 class StrangerTarget:
     """The target of one stranger: its batcher, with the claims of its style."""
 
@@ -184,8 +195,9 @@ class StrangerTarget:
         return DEPLOYED[self.style](self.batcher, config)
 
 
-def __getattr__(name: str) -> StrangerTarget:
+def __getattr__(name: str) -> Any:
     """Return the target of the stranger of this name."""
     if name not in STRANGERS:
         raise AttributeError(name)
-    return StrangerTarget(STRANGERS[name])
+    stranger = STRANGERS[name]
+    return _own(stranger) if stranger.style in OWN else StrangerTarget(stranger)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, deque
-from importlib import import_module
 from typing import Any
 
 from batchproof.reference_batcher import BatcherConfig
@@ -224,7 +223,7 @@ class FairShare:
         extras = [call.extra for call in batch]
         try:
             answers = await self.model([call.tensor for call in batch], extras)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever a model raises belongs to its requests
             for call in batch:
                 self.settle(call, None, error)
         else:
@@ -272,9 +271,8 @@ class Target:
         },
     )
 
-    def __init__(self, fault: str = "") -> None:
-        faults = import_module("batchproof.suites.selftest.strangers.fairshare_faults")
-        self.batcher = getattr(faults, fault or "FairShare")
+    def __init__(self, batcher: type[Any] = FairShare) -> None:
+        self.batcher = batcher
 
     def deploy(self, config: BatcherConfig) -> Deployed:
         """Serve the witness with this configuration."""

@@ -10,7 +10,6 @@ import time
 from collections import Counter, deque
 from concurrent.futures import Future
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 from batchproof.reference_batcher import BatcherConfig
@@ -252,7 +251,7 @@ class Policies:
         if taken:
             try:
                 answers = self.model([item.tensor for item in taken])
-            except Exception as raised:
+            except Exception as raised:  # noqa: BLE001 - whatever a model raises belongs to its requests
                 error = raised
             self.executed(sum(item.rows for item in taken), failed=error is not None)
         self.finish(number, [(item, error or answers[n]) for n, item in enumerate(taken)])
@@ -330,9 +329,8 @@ class Target:
         },
     )
 
-    def __init__(self, fault: str = "") -> None:
-        faults = import_module("batchproof.suites.selftest.strangers.policies_faults")
-        self.batcher = getattr(faults, fault or "Policies")
+    def __init__(self, batcher: type[Any] = Policies) -> None:
+        self.batcher = batcher
 
     def deploy(self, config: BatcherConfig) -> Deployed:
         """Serve the witness with this configuration."""
