@@ -26,6 +26,7 @@ SIXTEEN = BatcherConfig(max_batch_size=16)
 THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
 THREE_APART = BatcherConfig(max_batch_size=5, instances=3)  # no other rule meets what its cancellations leave behind
 WITH_TIMEOUT = BatcherConfig(max_batch_size=4, instances=3, queue_timeout_ns=200 * MS)
+EXPIRING_APART = BatcherConfig(max_batch_size=5, instances=3, queue_timeout_ns=200 * MS)
 LATE = BatcherConfig(max_batch_size=20)  # no other rule sends it a request, so that the 256th is in the backlog
 TOGETHER = BatcherConfig(max_batch_size=7)  # no other rule counts on what requests of the same moment leave behind
 SIX = BatcherConfig(max_batch_size=6)  # a ring of 64, 128 or 256 rows is not full of batches
@@ -165,3 +166,13 @@ def test_several_clients_at_once(drive, judge):
 def test_deep_backlog_of_large_requests(drive, judge):
     """A deep backlog of requests that are split over batches leaves in full batches, and each gets its own result"""
     judge(drive(SIX, gated(*(Send(f"r{i}", rows=12) for i in range(48)), in_order=False)))
+
+
+@pytest.mark.rule("DB-SCALE-050")
+def test_instances_after_expiry_beside_a_cancellation(drive, judge):
+    """When requests expire alongside a cancelled one, exactly as many batches run at once as there are instances"""
+    late = (*in_line(Send("x0"), Send("gone"), Send("x1")), Cancel("gone"))
+    settled = Answered(("p0", "p1", "p2", "x0", "x1", "fresh"))
+    history = (*held("p"), *late, Send("fresh", after_ns=400 * MS), *let_go("p"), settled)
+
+    judge(drive(EXPIRING_APART, (*history, *fills_all())))
