@@ -119,7 +119,7 @@ def test_burst_is_served(drive, judge):
 @pytest.mark.rule("DB-LIMIT-010")
 def test_expired_leaves_its_place(drive, judge):
     """The place of an expired request in a limited queue is free again"""
-    late = in_line(*(Send(f"x{i}") for i in range(3)))
+    late = (*in_line(*(Send(f"x{i}") for i in range(3))), Send("over"), Answered(("over",)))  # a full queue has refused one
     expired = (*plugged(*late, Send("beyond", after_ns=1200 * MS)), Answered(("plug", "x0", "x1", "x2", "beyond")))
     again = Send("next", hold="next"), Entered("next"), *in_line(*(Send(f"again{i}") for i in range(3))), Release("next")
 
@@ -149,7 +149,7 @@ def test_expired_leaves_one_place(drive, judge):
 @pytest.mark.rule("DB-LIMIT-051")
 def test_cancelled_leaves_one_place(drive, judge):
     """After requests were cancelled in the queue, exactly as many wait as max_queue_size allows"""
-    gone = in_line(*(Send(f"gone{i}") for i in range(2)))
-    taken_back = plugged(*gone, Cancel("gone0"), Cancel("gone1"), Send("after", after_ns=400 * MS))
+    gone = (*in_line(*(Send(f"gone{i}") for i in range(3))), Send("over"), Answered(("over",)))
+    taken_back = plugged(*gone, *(Cancel(f"gone{i}") for i in range(3)), Send("after", after_ns=400 * MS))
 
     judge(drive(AFTERWARDS, (*taken_back, Answered(("plug", "after")), *overfull_again())))

@@ -73,6 +73,9 @@ def test_refused_while_busy(drive, judge):
     """An expired request is refused even while every instance is busy"""
     judge(drive(SHORT, expiring()))
 
+    newer = (Send(f"n{i}", after_ns=SHORT.queue_timeout_ns // 3) for i in range(6))
+    judge(drive(SHORT, plugged(*in_line(Send("r0")), *newer)))
+
 
 def late(lateness_ns: int, level: int = 0) -> Script:
     """`r0` is already late behind a plug when l0 to l3, which fill a batch, are queued; then the plug is released."""
