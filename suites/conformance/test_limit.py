@@ -26,6 +26,7 @@ ROOMY = BatcherConfig(max_batch_size=4, max_queue_size=64)
 EXPIRING = BatcherConfig(max_batch_size=4, max_queue_size=3, queue_timeout_ns=600 * MS)
 LEVELS = BatcherConfig(max_batch_size=4, max_queue_size=2, priority_levels=2, default_priority_level=2)
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_size=2, max_queue_delay_ns=1000 * MS)
+DELAYING = BatcherConfig(max_batch_size=4, max_queue_size=3, queue_timeout_ns=300 * MS, timeout_action=DELAY)
 OWN_POLICY = BatcherConfig(
     max_batch_size=4,
     queue_timeout_ns=300 * MS,
@@ -153,3 +154,11 @@ def test_cancelled_leaves_one_place(drive, judge):
     taken_back = plugged(*gone, *(Cancel(f"gone{i}") for i in range(3)), Send("after", after_ns=400 * MS))
 
     judge(drive(AFTERWARDS, (*taken_back, Answered(("plug", "after")), *overfull_again())))
+
+
+@pytest.mark.rule("DB-LIMIT-052")
+def test_late_leaves_its_place(drive, judge):
+    """When requests that a timeout has only delayed are served, exactly as many wait again as max_queue_size allows"""
+    late = (*in_line(*(Send(f"x{i}") for i in range(3))), Send("over", after_ns=700 * MS), Answered(("over",)))
+
+    judge(drive(DELAYING, (*plugged(*late), Answered(("plug", "x0", "x1", "x2")), *overfull_again())))

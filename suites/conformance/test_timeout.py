@@ -73,7 +73,7 @@ def test_refused_while_busy(drive, judge):
     """An expired request is refused even while every instance is busy"""
     judge(drive(SHORT, expiring()))
 
-    newer = (Send(f"n{i}", after_ns=SHORT.queue_timeout_ns // 3) for i in range(6))
+    newer = (Send(f"n{i}", after_ns=SHORT.queue_timeout_ns // 3) for i in range(8))
     judge(drive(SHORT, plugged(*in_line(Send("r0")), *newer)))
 
 
