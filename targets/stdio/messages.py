@@ -23,6 +23,7 @@ FEATURES = (
 ASKED = ("rows", "work_ns", "row_work_ns", "fail", "priority", "timeout_ns")
 DONE = ("release", "cancel", "stop")
 TO, FROM = "to_adapter.json", "from_adapter.json"
+ROWS, CHECKED = ("input", "echo"), 16  # rows of a message that are held against the schema
 UNKNOWN_CLOCK = 0
 
 
@@ -79,11 +80,19 @@ def wrong(document: object, file: str, name: str) -> str:
     """Return what is wrong with a message, by its definition in a schema: the place and the fault; empty if it fits."""
     from jsonschema.exceptions import best_match
 
-    error = best_match(_validator(file, name).iter_errors(document))
+    error = best_match(_validator(file, name).iter_errors(_short(document)))
     if error is None:
         return ""
     where = ".".join(map(str, error.absolute_path))
     return f"{where}: {error.message}"[:300] if where else error.message[:300]
+
+
+def _short(document: object) -> object:
+    """Return a message with no more rows than a schema can be held against in a moment: two thousand take three seconds."""
+    if not isinstance(document, dict):
+        return document
+    long = {name: rows for name in ROWS if isinstance(rows := document.get(name), list) and len(rows) > CHECKED}
+    return {**document, **{name: [*rows[: CHECKED - 1], rows[-1]] for name, rows in long.items()}}
 
 
 def definition(do: str) -> str:

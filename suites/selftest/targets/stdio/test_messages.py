@@ -35,6 +35,16 @@ def test_a_request_fits(request_: Request) -> None:
     assert max(map(abs, numbers)) <= EXACT
 
 
+def test_of_many_rows_the_first_ones_and_the_last_are_checked() -> None:
+    """Two thousand rows would take seconds, in which a busy host makes a request late."""
+    message = {"do": "infer", "id": 1, **inference(Request("large", 1, Payload(rows=2048)))}
+    rows = message["input"]
+
+    assert wrong(message, TO, "infer") == ""
+    assert "input" in wrong({**message, "input": [*rows[:-1], ["no number"]]}, TO, "infer")
+    assert "input" in wrong({**message, "input": [["no number"], *rows[1:]]}, TO, "infer")
+
+
 @pytest.mark.parametrize("config", [BatcherConfig(), FULL, replace(FULL, timeout_action="DELAY"), SEQUENCES])
 def test_a_configuration_fits(config: BatcherConfig) -> None:
     """The message fits the schema, whatever is asked for."""
