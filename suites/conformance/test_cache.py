@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchproof.fixtures.driving.script import MS, Answered, Entered, Release, Send
+from batchproof.fixtures.driving.script import MS, Answered, Cancel, Entered, Queued, Release, Send
 from batchproof.reference_batcher import BatcherConfig
 
 FOUR = BatcherConfig(max_batch_size=4)
@@ -59,3 +59,12 @@ def test_hit_is_not_an_inference(drive, judge):
 def test_hit_keeps_its_turn(drive, judge):
     """With preserve_ordering, requests that follow an answer from the cache are answered"""
     judge(drive(ORDERED, (*KNOWN, AGAIN, Answered(("again",)), Send("later"))))
+
+
+@pytest.mark.rule("DB-CACHE-050")
+def test_cancelled_ends_no_twin(drive, judge):
+    """Cancelling a request does not end another one with the same inputs"""
+    plug = Send("plug", hold="gate"), Entered("plug")
+    twins = Send("gone"), Queued(1), Send("again", twin="gone"), Send("later", after_ns=200 * MS), Cancel("gone")
+
+    judge(drive(CACHED, (*plug, *twins, Send("last", after_ns=200 * MS), Release("gate"))))
