@@ -20,16 +20,16 @@ def poisoned() -> Script:
 @pytest.mark.rule("DB-FAIL-001")
 def test_members_fail(drive, judge):
     """A batch that raises fails every one of its members"""
-    judge(drive(FOUR, poisoned()))
+    judge(drive(FOUR, poisoned(), gather=True))
 
 
 @pytest.mark.rule("DB-FAIL-002")
 def test_others_served(drive, judge):
     """A batch that raises fails no other request, and the next batch is served"""
-    judge(drive(FOUR, poisoned()))
+    judge(drive(FOUR, poisoned(), gather=True))
 
     failing = Send("plug", hold="gate", fail=True), Entered("plug")
-    judge(drive(FOUR, (*failing, Send("r0"), Queued(1), Release("gate"))))  # nothing comes after r0
+    judge(drive(FOUR, (*failing, Send("r0"), Queued(1), Release("gate")), gather=True))  # nothing comes after r0
 
 
 @pytest.mark.rule("DB-FAIL-030")

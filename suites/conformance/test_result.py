@@ -12,7 +12,7 @@ THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
 @pytest.mark.rule("DB-RESULT-001")
 def test_own_result(drive, judge, seed):
     """Every answer carries the result of its own request"""
-    judge(drive(EIGHT, gated(*(Send(f"r{i}") for i in range(16)), in_order=False)))
+    judge(drive(EIGHT, gated(*(Send(f"r{i}") for i in range(16)), in_order=False), gather=True))
 
     judge(drive(EIGHT, arrivals(seed(), count=60, mean_gap_ns=1 * MS, work_ns=5 * MS)))
 
@@ -26,7 +26,7 @@ def test_exactly_once(drive, judge, seed):
 @pytest.mark.rule("DB-RESULT-003")
 def test_one_result_each(drive, judge):
     """Each request of a batch gets one result, which is as long as the request"""
-    judge(drive(EIGHT, gated(*(Send(f"r{i}") for i in range(13)), in_order=False)))
+    judge(drive(EIGHT, gated(*(Send(f"r{i}") for i in range(13)), in_order=False), gather=True))
 
 
 @pytest.mark.rule("DB-RESULT-030")

@@ -14,7 +14,7 @@ FOUR_DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=1 * MS)
 def test_no_batch_above_the_limit(drive, judge, seed):
     """No batch holds more rows than max_batch_size"""
     behind_a_plug = gated(*(Send(f"r{i}") for i in range(10)), in_order=False)
-    judge(drive(FOUR, behind_a_plug))
+    judge(drive(FOUR, behind_a_plug, gather=True))
 
     judge(drive(FOUR, arrivals(seed(), count=40, mean_gap_ns=1 * MS, work_ns=10 * MS)))
 
