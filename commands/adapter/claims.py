@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median_low
 from typing import Any
 
 from batchproof.commands.adapter.backlog import is_batched
@@ -54,7 +55,7 @@ def _delay(facts: Facts) -> list[Measured]:
     if not kept(delayed, plain):
         return [Measured("delay", value=False, why=f"a delay of {ms(delayed.delay_ns)} changes nothing for a lone request")]
     found = [
-        Measured("delay", value=True, why=f"with {ms(delayed.delay_ns)} a lone request waits {ms(max(delayed.lone_ns))}")
+        Measured("delay", value=True, why=f"with {ms(delayed.delay_ns)} a lone request waits {ms(median_low(delayed.lone_ns))}")
     ]
     if name := anchor(delayed):
         why = f"roughly: after a model that was busy for longer, {ms(max(0, delayed.after_busy_ns or 0))} are left"
