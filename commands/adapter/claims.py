@@ -54,9 +54,8 @@ def _delay(facts: Facts) -> list[Measured]:
         return []
     if not kept(delayed, plain):
         return [Measured("delay", value=False, why=f"a delay of {ms(delayed.delay_ns)} changes nothing for a lone request")]
-    found = [
-        Measured("delay", value=True, why=f"with {ms(delayed.delay_ns)} a lone request waits {ms(median_low(delayed.lone_ns))}")
-    ]
+    waits = ms(median_low(delayed.lone_ns))  # one of them may have met a stall of the host
+    found = [Measured("delay", value=True, why=f"with {ms(delayed.delay_ns)} a lone request waits {waits}")]
     if name := anchor(delayed):
         why = f"roughly: after a model that was busy for longer, {ms(max(0, delayed.after_busy_ns or 0))} are left"
         alike = ("first-dequeue",) if took_early(delayed) else ()
