@@ -92,6 +92,15 @@ _TABLE = (
         changes="With `default`, the smallest delay above 0 is deployed instead of 0.",
     ),
     Claim(
+        "delay_resolution_ms",
+        "A batch may leave so many milliseconds before its queue delay is over, because the stack looks at its timer only "
+        "so often.",
+        "a queue delay that is kept to the millisecond",
+        least=1,
+        whole=False,
+        changes="Rules about when a batch leaves allow for it.",
+    ),
+    Claim(
         "batches_without_delay",
         "A backlog leaves in batches although the queue delay is 0. If not, and `delay` is not claimed either, there are no "
         "batches of several requests at all.",
@@ -192,8 +201,8 @@ _TABLE = (
         "that nothing waits for a busy model (`unlimited`).",
         "several instances",
         (*YES_OR_NO, "unlimited"),
-        changes="With `unlimited`, rules that queue requests behind a busy model, or set a number of instances, have no "
-        "meaning.",
+        changes="With `unlimited`, rules about requests that wait for a busy model, or about a number of instances, have no "
+        "meaning. Rules for which requests only have to share a batch send them at once.",
         noun_of_value="requests that wait for a busy model",
     ),
     Claim("crowd", "Thousands of requests may be inside at once.", "thousands of requests at once"),
