@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from batchproof.commands.adapter.backlog import NEEDED
 from batchproof.commands.adapter.finding import MS, Finding, ms, note, ok, unseen, wrong
 
+WARM_UP = (
+    "return from `deploy` when the model is loaded: send requests that fill a batch, and await them, "
+    'as in `deployed.submit(Request("warm-up", -1)).exception(30)`'
+)
 DELAY_UNIT = "pass config.max_queue_delay_ns on, in the stack's unit: it is in nanoseconds"
 FACTOR = 3  # a wait of more than this many times the cheapest one, and of more than a tenth of the model's time, is a delay
 KEPT = 0.9  # of the delay: less is not the whole of it
@@ -69,7 +73,7 @@ def judge_fresh(fresh: Fresh) -> tuple[Finding, ...]:
         f"with a delay of {ms(fresh.delay_ns)} the first request after `deploy` waits {ms(min(fresh.first_ns))} or more, "
         f"and later ones {ms(fresh.later_ns)} at most"
     )
-    return (wrong("ready", says, "deploy", "return from `deploy` when the model is loaded: send a request and await it"),)
+    return (wrong("ready", says, "deploy", WARM_UP),)
 
 
 def is_none(waits: Waits) -> bool:
