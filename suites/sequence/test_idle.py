@@ -6,6 +6,8 @@ from batchproof.fixtures.driving.script import MS, Answered, Entered
 from batchproof.suites.sequence.steps import claimed, direct, oldest, step, turn, whole
 
 IDLE_NS = 400 * MS
+SECOND_NS = 1_000 * MS  # so long that a busy host can send eight requests in the last part of it
+MANY = direct(size=8, max_sequence_idle_ns=SECOND_NS), oldest(size=8, candidates=8, max_sequence_idle_ns=SECOND_NS)
 
 
 def one_slot(number):
@@ -14,10 +16,10 @@ def one_slot(number):
     return direct(size=1, max_sequence_idle_ns=idle_ns), oldest(candidates=1, max_sequence_idle_ns=idle_ns)
 
 
-def side_by_side(number, slots=4):
-    """Return the same with more slots."""
+def side_by_side(number):
+    """Return the same with four slots."""
     idle_ns = IDLE_NS + number * MS
-    return direct(slots, max_sequence_idle_ns=idle_ns), oldest(slots, slots, max_sequence_idle_ns=idle_ns)
+    return direct(max_sequence_idle_ns=idle_ns), oldest(candidates=4, max_sequence_idle_ns=idle_ns)
 
 
 @pytest.mark.rule("SB-IDLE-001")
@@ -77,7 +79,10 @@ def test_neighbours_go_on(claims, drive, judge):
 @pytest.mark.rule("SB-IDLE-008")
 def test_however_many(claims, drive, judge):
     """The idle time after which a sequence ends does not depend on how many are open"""
-    ids, pause_ns = range(1, 9), IDLE_NS * 7 // 10
-    later = [(*turn(ids[:1], k, last=3, after_ns=pause_ns), *turn(ids[1:], k, last=3)) for k in range(1, 4)]
-    for config in claimed(claims, *side_by_side(8, slots=8)):
+    ids, pause_ns = range(1, 9), SECOND_NS * 6 // 10
+    later = [
+        (step(ids[0], k, last=2, after_ns=pause_ns), *turn(ids[1:], k, last=2), Answered((f"s{ids[0]}.{k}",)))
+        for k in (1, 2)
+    ]
+    for config in claimed(claims, *MANY):
         judge(drive(config, (*turn(ids, 0), *(one for steps in later for one in steps))))
