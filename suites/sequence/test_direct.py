@@ -52,7 +52,7 @@ def test_no_more_than_slots(drive, judge):
 @pytest.mark.rule("SB-DIRECT-007")
 def test_backlog_in_order(drive, judge):
     """With direct, sequences that wait for a slot get one in the order in which they came"""
-    waiting = [send for one in range(5, 25) for send in whole(one)]  # more than a short line has
+    waiting = [send for one in range(11, 20) for send in whole(one)]  # more than a short line has
     judge(drive(direct(size=1), behind_plug(*waiting)))
 
 

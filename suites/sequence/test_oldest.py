@@ -5,7 +5,7 @@ import pytest
 from batchproof.fixtures.driving.script import HOUR, MS, Answered
 from batchproof.suites.sequence.steps import behind_plug, oldest, step, turn, turns, whole
 
-WAITING = range(5, 25)  # more than a short line has
+WAITING = range(11, 20)  # more than a short line has
 THREE, TWO, ONE = oldest(), oldest(candidates=2), oldest(candidates=1)
 PAIRS = oldest(size=2, candidates=2, instances=2)
 PREFERRED = oldest(size=4, candidates=4, delay_ns=HOUR, preferred=(2,))
