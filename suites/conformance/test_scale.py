@@ -158,8 +158,8 @@ def test_several_clients_at_once(drive, judge):
         steps = (step for sends in moments for step in (*sends, Answered(tuple(send.name for send in sends))))
         timeline = drive(TOGETHER, tuple(steps))
         judge(timeline)
-        if turn and slow(timeline):
-            return
+        if turn > 2 and (timeline.simulated or slow(timeline)):
+            return  # in simulated time, nothing is left to chance
 
 
 @pytest.mark.rule("DB-SCALE-031")
