@@ -18,7 +18,13 @@ RIGHT_IN_MIXTURES = (
     Stranger("right-policies", Policies),
     Stranger("right-flush", flush.Flush),
 )
-ALSO: dict[str, tuple[str, ...]] = {}  # what else these break: looked at one by one
+ALSO = {  # what else these break: looked at one by one
+    "keeps-places": ("DB-LIMIT-010", "DB-LIMIT-050", "DB-LIMIT-051"),  # it keeps those of expired requests, too
+    "never-rested": ("DB-DELAY-005", "DB-DELAY-016"),  # a nap that lasts longer than what is left of the delay
+    "wraps-around": ("DB-DELAY-014", "DB-SCALE-009"),  # the lone request after 2,048
+    "latched": ("DB-LIMIT-050", "DB-LIMIT-051"),
+    "reaper-reset": ("DB-TIMEOUT-009",),  # a shorter timeout than that of the one before
+}
 _faulty = partial(faulty, ALSO)
 MIXTURES = (
     # A lane for each shape, and a cache
@@ -31,7 +37,7 @@ MIXTURES = (
     _faulty("remembers-failure", fairshare_faults.RemembersFailure, "CleverCloud/clever-client.js/issues/226",
             "a request whose equal failed before is executed", "DB-CACHE-003"),
     _faulty("leader-takes-all", fairshare_faults.LeaderTakesAll, "joshuaswarren/remnic/pull/2015",
-            "cancelling a request ends no other request, not even one with equal inputs"),
+            "cancelling a request ends no other request, not even one with equal inputs", "DB-CACHE-050"),
     _faulty("disarmed", fairshare_faults.Disarmed, "python/cpython/issues/112202",
             "if the oldest request is cancelled, those behind it still leave when their delay is over", "DB-CANCEL-011"),
     _faulty("keeps-places", fairshare_faults.KeepsPlaces, "mdbase-dev/mdbase-connect/pull/396",
@@ -51,7 +57,7 @@ MIXTURES = (
     _faulty("restarted", stealing_faults.Restarted, "jetty/jetty.project/issues/6254",
             "the timeout and the delay count from when a request was queued, also with several instances"),
     _faulty("wraps-around", stealing_faults.WrapsAround, "cloudius-systems/osv/issues/225",
-            "the 2,048th request of a deployment is answered like the first", "DB-SCALE-009"),
+            "the 2,048th request of a deployment is answered like the first", "DB-SCALE-008"),
     _faulty("taken-twice", stealing_faults.TakenTwice, "charmplusplus/charm/issues/1345",
             "each request is executed once", "DB-LAW-001"),
     _faulty("lets-one-more-in", stealing_faults.OneMore, "ArduPilot/ardupilot/pull/6713",
@@ -62,9 +68,9 @@ MIXTURES = (
     _faulty("failure-breaks-order", policies_faults.FailureBreaksOrder, "chrisdinn/brando/issues/69",
             "the order of answers is kept also when a batch fails", "DB-ORDER-004"),
     _faulty("drift", policies_faults.Drift, "triton-inference-server/server/issues/8870",
-            "all instances go on serving, also after an expiry beside a cancellation"),
+            "all instances go on serving, also after an expiry beside a cancellation", "DB-SCALE-050"),
     _faulty("late-keeps-place", policies_faults.LateKeepsPlace, "http4s/http4s/issues/2962",
-            "a request that has been served counts in the queue limit no longer, also if it was late"),
+            "a request that has been served counts in the queue limit no longer, also if it was late", "DB-LIMIT-052"),
     _faulty("last-level-alone", policies_faults.LastLevelAlone, "triton-inference-server/server/pull/1109",
             "a batch with room takes in requests of lower levels, the last one included", "DB-PRIO-005"),
     _faulty("cancel-is-expiry", policies_faults.CancelIsExpiry, "elastic/elasticsearch/pull/112233",
@@ -72,13 +78,14 @@ MIXTURES = (
     _faulty("default-is-less", policies_faults.DefaultIsLess, "ChilliCream/graphql-platform/issues/6865",
             "by default a batch holds as many requests as the documentation says", "DB-DEFAULT-004"),
     _faulty("reaper-reset", policies_faults.ReaperReset, "jetty/jetty.project/pull/6257",
-            "a late request is refused when its timeout is over, however many newer ones come"),
+            "a late request is refused when its timeout is over, however many newer ones come",
+            "DB-TIMEOUT-005"),
     _faulty("latched", policies_faults.Latched, "sgl-project/sglang/issues/33858",
             "a queue that was full takes requests as soon as there is room, also if those in it expired or were cancelled",
             "DB-LIMIT-010"),
     # For Node
     _faulty("old-timer", flush.StaleTimer, "apache/flink/pull/27356",
-            "the delay of each batch counts from its own oldest request", "DB-DELAY-014"),
+            "the delay of each batch counts from its own oldest request", "DB-DELAY-012"),
     _faulty("freed-twice", flush.FreedTwice, "inventaire/inventaire/pull/330",
             "no more batches run at once than there are instances, also after a failure", "DB-SCALE-006"),
 )  # fmt: skip
