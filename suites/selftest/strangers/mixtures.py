@@ -22,6 +22,8 @@ ALSO = {  # what else these break: looked at one by one
     "keeps-places": ("DB-LIMIT-010", "DB-LIMIT-050", "DB-LIMIT-051"),  # it keeps those of expired requests, too
     "never-rested": ("DB-DELAY-005", "DB-DELAY-016"),  # a nap that lasts longer than what is left of the delay
     "wraps-around": ("DB-DELAY-014", "DB-SCALE-009"),  # the lone request after 2,048
+    "restarted": ("DB-LAW-006", "DB-LAW-009"),
+    "taken-twice": ("DB-LAW-001", "DB-LAW-009", "DB-SCALE-006", "DB-SCALE-007", "DB-SCALE-010", "DB-SCALE-050"),
     "latched": ("DB-LIMIT-050", "DB-LIMIT-051"),
     "reaper-reset": ("DB-TIMEOUT-009",),  # a shorter timeout than that of the one before
 }
@@ -55,11 +57,12 @@ MIXTURES = (
     _faulty("dies-of-cancel", stealing_faults.DiesOfCancel, "vllm-project/vllm-omni/pull/5983",
             "cancelling a request that runs does not end its instance", "DB-CANCEL-004"),
     _faulty("restarted", stealing_faults.Restarted, "jetty/jetty.project/issues/6254",
-            "the timeout and the delay count from when a request was queued, also with several instances"),
+            "the timeout and the delay count from when a request was queued, also with several instances",
+            "DB-LAW-005"),
     _faulty("wraps-around", stealing_faults.WrapsAround, "cloudius-systems/osv/issues/225",
             "the 2,048th request of a deployment is answered like the first", "DB-SCALE-008"),
     _faulty("taken-twice", stealing_faults.TakenTwice, "charmplusplus/charm/issues/1345",
-            "each request is executed once", "DB-LAW-001"),
+            "each request is executed once", "DB-LIVE-003"),  # the second time takes an instance; DB-LAW-009 counts it
     _faulty("lets-one-more-in", stealing_faults.OneMore, "ArduPilot/ardupilot/pull/6713",
             "no more requests wait than the limit says", "DB-LIMIT-001"),
     # Levels with policies, and order
