@@ -98,7 +98,7 @@ def _readable(line: object) -> bool:
     """Return whether this is a line as the witness writes it."""
     if not isinstance(line, Mapping) or not {"instance", "batch"} <= set(line):
         return False
-    return {"enter_ns", "serials", "rows"} <= set(line) or "exit_ns" in line
+    return {"enter_ns", "serials", "rows"} <= set(line) or "exit_ns" in line or "empty_ns" in line
 
 
 class Probe:
