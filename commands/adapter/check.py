@@ -306,8 +306,11 @@ class Examination(Deploying):
             return
         self.open.append(probe)
         self.last, usable = probe.deployment.inner, self.facts.usable
+        claims = self.target.info.claims
+        documented_ms = 0 if problems(claims) else value_of(claims, "default_delay_ms") or 0
         self._try("defaults", "a deployment with nothing set", probe,
-                  lambda one: experiments.defaults(one, usable=usable), judge, "defaults")  # fmt: skip
+                  lambda one: experiments.defaults(one, usable=usable, delay_ns=round(documented_ms * MS)), judge,
+                  "defaults")  # fmt: skip
         self._end(probe)
 
     def end(self, residue: Before, deaths: Deaths) -> None:

@@ -271,10 +271,11 @@ def failure(probe: Probe) -> Failure:
     return Failure(failed.ended(), following.ended())
 
 
-def defaults(probe: Probe, *, usable: bool) -> Defaults:
-    """Send a request, and then some behind a plug."""
+def defaults(probe: Probe, *, usable: bool, delay_ns: int = 0) -> Defaults:
+    """Send a request, and then some behind a plug. delay_ns: how long each of them may wait, as the stack documents it."""
+    limit_ns = ANSWER_NS + 2 * delay_ns
     first = probe.send("first")
-    answered, ended = probe.settled(first), first.ended()
+    answered, ended = probe.settled(first, limit_ns=limit_ns), first.ended()
     if not answered or ended.error or ended.troubles:
         return Defaults(verb=True, failed=ended.error or "".join(ended.troubles[:1]) or "a request is never answered")
     if not usable:
@@ -282,7 +283,7 @@ def defaults(probe: Probe, *, usable: bool) -> Defaults:
     with plugged(probe):
         behind = [probe.send(f"default{number}") for number in range(BEHIND)]
         queue(probe, *behind)
-    probe.settled(*behind)
+    probe.settled(*behind, limit_ns=limit_ns)
     return Defaults(verb=True, batches=tuple(len(rows) for rows in executions(probe, behind)))
 
 
