@@ -139,6 +139,16 @@ def test_the_models_of_an_ensemble_fit_it() -> None:
     assert made["a"].max_batch_size == 4
 
 
+def test_the_models_of_an_ensemble_have_its_shapes_after_a_reshape() -> None:
+    """So the server compares them: an ensemble's [4] with a reshape to [2, 2] fits a model's [2, 2]."""
+    tensors = 'input { name: "I" data_type: TYPE_FP32 dims: [ 4 ] reshape { shape: [ 2, 2 ] } }'
+    step = 'ensemble_scheduling { step { model_name: "m" input_map { key: "A" value: "I" } } }'
+
+    made = {name: parse_pbtxt(text) for name, text in companions(parse_pbtxt(f"{tensors} {step}"), "e")}
+
+    assert list(made["m"].input[0].dims) == [2, 2]
+
+
 def test_only_plain_label_files_are_made() -> None:
     """A path that leads elsewhere is not."""
     names = ("l.txt", "../l.txt", "")
