@@ -150,7 +150,7 @@ def test_expired_leaves_one_place(drive, judge):
 @pytest.mark.rule("DB-LIMIT-051")
 def test_cancelled_leaves_one_place(drive, judge):
     """After requests were cancelled in the queue, exactly as many wait as max_queue_size allows"""
-    gone = in_line(*(Send(f"gone{i}") for i in range(2)))  # there is room for `after`, even if they leave when that is served
+    gone = in_line(*(Send(f"gone{i}") for i in range(2)))  # with room for `after`, even if they leave with it
     taken_back = plugged(*gone, Cancel("gone0"), Cancel("gone1"), Send("after", after_ns=400 * MS))
 
     judge(drive(AFTERWARDS, (*taken_back, Answered(("plug", "after")), *overfull_again())))
