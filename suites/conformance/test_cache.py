@@ -61,7 +61,7 @@ def test_hit_keeps_its_turn(drive, judge):
     judge(drive(ORDERED, (*KNOWN, AGAIN, Answered(("again",)), Send("later"))))
 
 
-@pytest.mark.rule("DB-CACHE-050")
+@pytest.mark.rule("DB-CACHE-008")
 def test_cancelled_ends_no_twin(drive, judge):
     """Cancelling a request does not end another one with the same inputs"""
     plug = Send("plug", hold="gate"), Entered("plug")

@@ -32,7 +32,7 @@ def test_others_served(drive, judge):
     judge(drive(FOUR, (*failing, Send("r0"), Queued(1), Release("gate")), gather=True))  # nothing comes after r0
 
 
-@pytest.mark.rule("DB-FAIL-030")
+@pytest.mark.rule("DB-FAIL-003")
 def test_part_fails(drive, judge):
     """If a batch with a part of a request fails, so does the request"""
     poison = Send("poison", fail=True)

@@ -138,7 +138,7 @@ def test_cancelled_in_model_changes_nothing(drive, judge):
     judge(drive(APART, (*gone[0], *seen[0], *gone[1], *seen[1], *plugged(*line, *beyond))))
 
 
-@pytest.mark.rule("DB-LIMIT-050")
+@pytest.mark.rule("DB-LIMIT-012")
 def test_expired_leaves_one_place(drive, judge):
     """After requests have expired, exactly as many wait as max_queue_size allows"""
     late = in_line(*(Send(f"x{i}") for i in range(3)))
@@ -147,7 +147,7 @@ def test_expired_leaves_one_place(drive, judge):
     judge(drive(EXPIRING, (*expired, *overfull_again())))
 
 
-@pytest.mark.rule("DB-LIMIT-051")
+@pytest.mark.rule("DB-LIMIT-013")
 def test_cancelled_leaves_one_place(drive, judge):
     """After requests were cancelled in the queue, exactly as many wait as max_queue_size allows"""
     gone = in_line(*(Send(f"gone{i}") for i in range(2)))  # with room for `after`, even if they leave with it
@@ -156,7 +156,7 @@ def test_cancelled_leaves_one_place(drive, judge):
     judge(drive(AFTERWARDS, (*taken_back, Answered(("plug", "after")), *overfull_again())))
 
 
-@pytest.mark.rule("DB-LIMIT-052")
+@pytest.mark.rule("DB-LIMIT-014")
 def test_late_leaves_its_place(drive, judge):
     """When requests that a timeout has only delayed are served, exactly as many wait again as max_queue_size allows"""
     late = (*in_line(*(Send(f"x{i}") for i in range(3))), Send("over", after_ns=700 * MS), Answered(("over",)))

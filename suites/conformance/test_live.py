@@ -105,7 +105,7 @@ def test_close_settles_what_did_not_fit(drive, judge):
     judge(drive(FOUR, (*plug, *line, Release("gate"), Entered("r0"), Close(), Release("second"))))
 
 
-@pytest.mark.rule("DB-LIVE-050")
+@pytest.mark.rule("DB-LIVE-011")
 def test_close_ends_after_a_history(drive, judge):
     """Closing the model ends, also after requests have failed, and were cancelled in the queue and in the model"""
     first = Send("plug", hold="gate"), Entered("plug"), *in_line(Send("r0"), Send("gone"), Send("r1"))

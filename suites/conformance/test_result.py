@@ -29,7 +29,7 @@ def test_one_result_each(drive, judge):
     judge(drive(EIGHT, gated(*(Send(f"r{i}") for i in range(13)), in_order=False), gather=True))
 
 
-@pytest.mark.rule("DB-RESULT-030")
+@pytest.mark.rule("DB-RESULT-004")
 def test_parts_in_order(drive, judge):
     """A request that is split over batches gets all of its rows in order, whichever of its parts ends first"""
     for rows in (4, 11):

@@ -149,7 +149,7 @@ def test_large_request(drive, judge):
     judge(drive(HUGE, tuple(step for name, rows in sizes.items() for step in (Send(name, rows=rows), Answered((name,))))))
 
 
-@pytest.mark.rule("DB-SCALE-030")
+@pytest.mark.rule("DB-SCALE-012")
 def test_several_clients_at_once(drive, judge):
     """When several clients submit at the same moment, each request is executed once and gets its own result"""
     for turn in range(14):
@@ -162,13 +162,13 @@ def test_several_clients_at_once(drive, judge):
             return  # in simulated time, nothing is left to chance
 
 
-@pytest.mark.rule("DB-SCALE-031")
+@pytest.mark.rule("DB-SCALE-013")
 def test_deep_backlog_of_large_requests(drive, judge):
     """A deep backlog of requests that are split over batches leaves in full batches, and each gets its own result"""
     judge(drive(SIX, gated(*(Send(f"r{i}", rows=12) for i in range(48)), in_order=False)))
 
 
-@pytest.mark.rule("DB-SCALE-050")
+@pytest.mark.rule("DB-SCALE-014")
 def test_instances_after_expiry_beside_a_cancellation(drive, judge):
     """When requests expire alongside a cancelled one, exactly as many batches run at once as there are instances"""
     late = (*in_line(Send("x0"), Send("gone"), Send("x1")), Cancel("gone"))

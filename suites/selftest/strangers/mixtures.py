@@ -19,12 +19,12 @@ RIGHT_IN_MIXTURES = (
     Stranger("right-flush", flush.Flush),
 )
 ALSO = {  # what else these break: looked at one by one
-    "keeps-places": ("DB-LIMIT-010", "DB-LIMIT-050", "DB-LIMIT-051"),  # it keeps those of expired requests, too
+    "keeps-places": ("DB-LIMIT-010", "DB-LIMIT-012", "DB-LIMIT-013"),  # it keeps those of expired requests, too
     "never-rested": ("DB-DELAY-005", "DB-DELAY-016"),  # a nap that lasts longer than what is left of the delay
     "wraps-around": ("DB-DELAY-014", "DB-SCALE-009"),  # the lone request after 2,048
     "restarted": ("DB-LAW-006", "DB-LAW-009"),
-    "taken-twice": ("DB-LAW-001", "DB-LAW-009", "DB-SCALE-006", "DB-SCALE-007", "DB-SCALE-010", "DB-SCALE-050"),
-    "latched": ("DB-LIMIT-050", "DB-LIMIT-051"),
+    "taken-twice": ("DB-LAW-001", "DB-LAW-009", "DB-SCALE-006", "DB-SCALE-007", "DB-SCALE-010", "DB-SCALE-014"),
+    "latched": ("DB-LIMIT-012", "DB-LIMIT-013"),
     "reaper-reset": ("DB-TIMEOUT-009",),  # a shorter timeout than that of the one before
 }
 _faulty = partial(faulty, ALSO)
@@ -39,15 +39,15 @@ MIXTURES = (
     _faulty("remembers-failure", fairshare_faults.RemembersFailure, "CleverCloud/clever-client.js/issues/226",
             "a request whose equal failed before is executed", "DB-CACHE-003"),
     _faulty("leader-takes-all", fairshare_faults.LeaderTakesAll, "joshuaswarren/remnic/pull/2015",
-            "cancelling a request ends no other request, not even one with equal inputs", "DB-CACHE-050"),
+            "cancelling a request ends no other request, not even one with equal inputs", "DB-CACHE-008"),
     _faulty("disarmed", fairshare_faults.Disarmed, "python/cpython/issues/112202",
             "if the oldest request is cancelled, those behind it still leave when their delay is over", "DB-CANCEL-011"),
     _faulty("keeps-places", fairshare_faults.KeepsPlaces, "mdbase-dev/mdbase-connect/pull/396",
             "a cancelled request gives its place in the queue back at once", "DB-CANCEL-005"),
     _faulty("counts-twice", fairshare_faults.CountsTwice, "redisson/redisson/pull/7206",
-            "no more requests wait than the limit says, also after some have expired", "DB-LIMIT-050"),
+            "no more requests wait than the limit says, also after some have expired", "DB-LIMIT-012"),
     _faulty("never-forgotten", fairshare_faults.NeverForgotten, "hussein-awala/async-batcher/pull/45",
-            "closing ends, also after a request was cancelled while it was in the model", "DB-LIVE-050"),
+            "closing ends, also after a request was cancelled while it was in the model", "DB-LIVE-011"),
     # Rings that are robbed
     _faulty("grows-wrong", stealing_faults.GrowsWrong, "crossbeam-rs/crossbeam/pull/726",
             "requests of one queue are served in their order, however many wait", "DB-SCALE-002"),
@@ -71,9 +71,9 @@ MIXTURES = (
     _faulty("failure-breaks-order", policies_faults.FailureBreaksOrder, "chrisdinn/brando/issues/69",
             "the order of answers is kept also when a batch fails", "DB-ORDER-004"),
     _faulty("drift", policies_faults.Drift, "triton-inference-server/server/issues/8870",
-            "all instances go on serving, also after an expiry beside a cancellation", "DB-SCALE-050"),
+            "all instances go on serving, also after an expiry beside a cancellation", "DB-SCALE-014"),
     _faulty("late-keeps-place", policies_faults.LateKeepsPlace, "http4s/http4s/issues/2962",
-            "a request that has been served counts in the queue limit no longer, also if it was late", "DB-LIMIT-052"),
+            "a request that has been served counts in the queue limit no longer, also if it was late", "DB-LIMIT-014"),
     _faulty("last-level-alone", policies_faults.LastLevelAlone, "triton-inference-server/server/pull/1109",
             "a batch with room takes in requests of lower levels, the last one included", "DB-PRIO-005"),
     _faulty("cancel-is-expiry", policies_faults.CancelIsExpiry, "elastic/elasticsearch/pull/112233",
