@@ -73,9 +73,6 @@ def test_refused_while_busy(drive, judge):
     """An expired request is refused even while every instance is busy"""
     judge(drive(SHORT, expiring()))
 
-    newer = (Send(f"n{i}", after_ns=SHORT.queue_timeout_ns // 3) for i in range(8))
-    judge(drive(SHORT, plugged(*in_line(Send("r0")), *newer)))
-
 
 def late(lateness_ns: int, level: int = 0) -> Script:
     """`r0` is already late behind a plug when l0 to l3, which fill a batch, are queued; then the plug is released."""
@@ -154,3 +151,11 @@ def test_middle_alone(drive, judge):
 def test_next_is_not_late(drive, judge):
     """A request that times out during its queue delay does not make the next one late"""
     judge(drive(DELAYED_OR_LESS, (Send("gone", timeout_ns=20 * MS), Answered(("gone",)), Send("r0", after_ns=20 * MS))))
+
+
+@pytest.mark.rule("DB-TIMEOUT-016")
+def test_refused_among_newcomers(drive, judge):
+    """An expired request is refused while every instance is busy, however many newer ones come"""
+    newer = (Send(f"n{i}", after_ns=SHORT.queue_timeout_ns // 3) for i in range(8))
+
+    judge(drive(SHORT, plugged(*in_line(Send("r0")), *newer)))

@@ -82,7 +82,7 @@ MIXTURES = (
             "by default a batch holds as many requests as the documentation says", "DB-DEFAULT-004"),
     _faulty("reaper-reset", policies_faults.ReaperReset, "jetty/jetty.project/pull/6257",
             "a late request is refused when its timeout is over, however many newer ones come",
-            "DB-TIMEOUT-005"),
+            "DB-TIMEOUT-016"),
     _faulty("latched", policies_faults.Latched, "sgl-project/sglang/issues/33858",
             "a queue that was full takes requests as soon as there is room, also if those in it expired or were cancelled",
             "DB-LIMIT-010"),
