@@ -176,3 +176,6 @@ def test_instances_after_expiry_beside_a_cancellation(drive, judge):
     history = (*held("p"), *late, Send("fresh", after_ns=400 * MS), *let_go("p"), settled)
 
     judge(drive(EXPIRING_APART, (*history, *fills_all())))
+
+
+    judge(drive(SIX, gated(*(Send(f"r{i}", rows=6) for i in range(96)), in_order=False)))
