@@ -1,4 +1,4 @@
-"""The sixth series of strangers: what several requests decide together, and what several senders do at the same moment.
+"""The seventh series of strangers: what several requests decide together, and what several senders do at the same moment.
 
 Who says when a batch leaves, and who of those that wait is looked at: each class is a right batcher with one thing wrong,
 which its docstring says. docs/results/strangers-7.md has the exam.
