@@ -9,7 +9,7 @@ from typing import Any
 from batchproof.suites.selftest.strangers.engines.engine import Engine
 from batchproof.suites.selftest.strangers.engines.pages import Memory
 from batchproof.suites.selftest.strangers.engines.table import ENGINES
-from batchproof.suites.selftest.strangers.engines_2.made import Whole
+from batchproof.suites.selftest.strangers.lanes_and_reels.made import Whole
 from batchproof.targets import TargetInfo, Unsupported
 from batchproof.targets.engines import EngineGone, Generation, Output
 from batchproof.targets.witness import language

@@ -7,8 +7,8 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
-from batchproof.suites.selftest.strangers.engines_2.made import HERE as SECOND
-from batchproof.suites.selftest.strangers.engines_2.made import Whole
+from batchproof.suites.selftest.strangers.lanes_and_reels.made import HERE as SECOND
+from batchproof.suites.selftest.strangers.lanes_and_reels.made import Whole
 from batchproof.suites.selftest.strangers.stranger import GITHUB, Stranger
 
 if sys.version_info >= (3, 11):

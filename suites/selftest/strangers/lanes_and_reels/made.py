@@ -9,7 +9,7 @@ from importlib.resources import files
 from types import ModuleType
 from typing import Any
 
-HERE = "batchproof.suites.selftest.strangers.engines_2"
+HERE = "batchproof.suites.selftest.strangers.lanes_and_reels"
 MODULES = ("lanes_engine", "lanes_adapter", "served_adapter", "reels_engine", "reels_adapter")  # in this order
 
 
