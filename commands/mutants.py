@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -62,8 +63,11 @@ def rows(watch: Callable[[str], object] = str, only: str = "") -> tuple[Row, ...
 
 
 def pool(processes: int | None = None) -> ProcessPoolExecutor:
-    """Return a pool of so many processes, or of one for each processor. They end with this process, however it ends."""
-    mine, count = (os.getpid(),), processes or os.cpu_count()
+    """Return a pool of so many processes, or of one for each processor. They end with this process, however it ends.
+
+    They are killed, because a process that is judging takes SIGTERM for a request to end that run, and not itself.
+    """
+    mine, count = (os.getpid(), signal.SIGKILL), processes or os.cpu_count()
     return ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=end_with, initargs=mine)
 
 

@@ -165,7 +165,7 @@ def test_several_clients_at_once(drive, judge):
 @pytest.mark.rule("DB-SCALE-013")
 def test_deep_backlog_of_large_requests(drive, judge):
     """A deep backlog of requests that are split over batches leaves in full batches, and each gets its own result"""
-    judge(drive(SIX, gated(*(Send(f"r{i}", rows=12) for i in range(48)), in_order=False)))
+    judge(drive(SIX, gated(*(Send(f"r{i}", rows=6) for i in range(96)), in_order=False)))
 
 
 @pytest.mark.rule("DB-SCALE-014")
@@ -176,6 +176,3 @@ def test_instances_after_expiry_beside_a_cancellation(drive, judge):
     history = (*held("p"), *late, Send("fresh", after_ns=400 * MS), *let_go("p"), settled)
 
     judge(drive(EXPIRING_APART, (*history, *fills_all())))
-
-
-    judge(drive(SIX, gated(*(Send(f"r{i}", rows=6) for i in range(96)), in_order=False)))

@@ -12,12 +12,13 @@ from batchproof.reference_batcher.mutants import Mutant
 
 
 def test_the_matrix_leaves_no_worker_behind():
-    """When `batchproof mutants` is killed, its processes end too."""
+    """When `batchproof mutants` is killed, its processes end too, even while they judge and listen to SIGTERM."""
     program = (
-        "import os, time\n"
+        "import os, signal, time\n"
         "from batchproof.commands.mutants import pool\n"
         "if __name__ == '__main__':\n"
-        "    with pool() as workers:\n"
+        "    with pool(1) as workers:\n"
+        "        workers.submit(signal.signal, signal.SIGTERM, signal.SIG_IGN).result()\n"
         "        print(workers.submit(os.getpid).result(), flush=True)\n"
         "        time.sleep(60)\n"
     )
