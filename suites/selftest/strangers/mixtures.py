@@ -89,6 +89,6 @@ MIXTURES = (
     # For Node
     _faulty("old-timer", flush.StaleTimer, "apache/flink/pull/27356",
             "the delay of each batch counts from its own oldest request", "DB-DELAY-012"),
-    _faulty("freed-twice", flush.FreedTwice, "inventaire/inventaire/pull/330",
+    _faulty("instance-freed-twice", flush.FreedTwice, "inventaire/inventaire/pull/330",
             "no more batches run at once than there are instances, also after a failure", "DB-SCALE-006"),
 )  # fmt: skip
