@@ -42,7 +42,9 @@ UNSAFE_CALLS = {
     "eval", "exec", "__import__", "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput",
     "torch.load", "yaml.load", "numpy.load", "np.load",
 }
-ALLOWED = {("reference_batcher.mutants", "exec")}  # compiles our own source, with one line of ours replaced
+ALLOWED = {(module, "exec") for module in (  # compile our own source, with one line of ours replaced
+    "reference_batcher.mutants", "suites.selftest.strangers.lanes_and_reels.made", "suites.selftest.strangers.sequences.table",
+)}  # fmt: skip
 
 
 @cache
