@@ -43,7 +43,9 @@ UNSAFE_CALLS = {
     "torch.load", "yaml.load", "numpy.load", "np.load",
 }
 ALLOWED = {(module, "exec") for module in (  # compile our own source, with one line of ours replaced
-    "reference_batcher.mutants", "suites.selftest.strangers.lanes_and_reels.made", "suites.selftest.strangers.sequences.table",
+    "reference_batcher.mutants",
+    "suites.selftest.strangers.lanes_and_reels.made",
+    "suites.selftest.strangers.sequences.table",
 )}  # fmt: skip
 
 

