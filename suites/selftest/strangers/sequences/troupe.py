@@ -2,7 +2,7 @@
 
 A player (actor) takes one line after another from its mailbox, and offers it to its stage. It takes the next one when the
 stage has performed the last. A stage collects the offers of its players, the oldest line first, and performs them as one
-batch. There are no slots: a stage has a number of seats, and who finds none waits in the lobby.
+batch. There are no slots: a stage has a number of seats, and whoever finds none waits in the lobby.
 Everything but the model runs on one event loop.
 """
 
