@@ -21,8 +21,7 @@ else:
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = tuple(sorted(path.parent.name for path in ROOT.glob("*/__init__.py")))
-DATA = {".py", ".toml", ".json", ".jsonl", ".pbtxt", ".c", ".html", ".css", ".js"}
-ABOUT_THE_REPOSITORY = {"pyproject.toml"}
+TO_READ = {".md", ".pyc"}  # about the tree, or made from it
 UNWANTED = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "out", "docs")
 
 pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason="not a checkout: there is nothing to build")
@@ -31,8 +30,8 @@ pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason=
 def tree() -> set[str]:
     """Return the files to be shipped, by their paths below `batchproof`."""
     below = [path for package in PACKAGES for path in (ROOT / package).rglob("*") if "out" not in path.parts]
-    paths = [path for path in (*ROOT.glob("*"), *below) if path.suffix in DATA or path.name == "py.typed"]
-    return {path.relative_to(ROOT).as_posix() for path in paths} - ABOUT_THE_REPOSITORY
+    shipped = [path for path in below if path.suffix not in TO_READ and path.is_file()]
+    return {path.relative_to(ROOT).as_posix() for path in (*ROOT.glob("*.py"), ROOT / "py.typed", *shipped)}
 
 
 @pytest.fixture(scope="module")

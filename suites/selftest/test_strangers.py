@@ -53,10 +53,12 @@ def named(stranger: Stranger) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="module")
-def verdict() -> Iterator[Callable[[str], Verdict]]:
-    """Judge all of them, several at a time because they mostly wait; return the verdict on one."""
+def verdict(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Verdict]]:
+    """Judge all that are selected, several at a time because they mostly wait; return the verdict on one."""
+    wanted = {item.callspec.params.get("name") for item in request.session.items if hasattr(item, "callspec")}
     with pool(3) as workers:
-        judged = {one.name: workers.submit(judge, one.name, named(one)) for one in (*ALL_RIGHT, *KILLED)}
+        chosen = (one for one in (*ALL_RIGHT, *KILLED) if one.name in wanted)
+        judged = {one.name: workers.submit(judge, one.name, named(one)) for one in chosen}
         yield lambda name: judged[name].result()
         workers.shutdown(cancel_futures=True)
 

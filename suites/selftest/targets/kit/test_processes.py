@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -179,11 +180,16 @@ def test_a_program_that_does_not_exist_is_named() -> None:
 def test_a_server_that_is_late_is_ended(tmp_path: Path) -> None:
     """The message says how long, what was wrong last, how to wait longer, and what the server printed."""
     ids = tmp_path / "ids"
-    script = f"echo $$ > {ids}; echo loading weights; exec sleep 600"
+    script = f"echo loading weights; echo $$ > {ids}; exec sleep 600"
     ready = {"": None}
 
+    def begun() -> bool:
+        while not (ids.exists() and ids.read_text(encoding="utf-8")):  # a loaded machine may take longer than the limit
+            time.sleep(0.01)
+        return bool(ready["no"])
+
     with pytest.raises(TooLate) as caught:
-        Guarded(["/bin/sh", "-c", script], name="slow", ready=lambda: ids.exists() and ready["no"], seconds=0.3)
+        Guarded(["/bin/sh", "-c", script], name="slow", ready=begun, seconds=0.3)
 
     assert "slow was not ready after 0.3 s" in str(caught.value)
     assert "BATCHPROOF_READY_S=SECONDS" in str(caught.value)
