@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PATIENCE_MS = 100_000  # a host with a load of 25 takes a minute for what an idle one does in two seconds
+LOOK_MS = 20
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -27,6 +29,18 @@ def chromium() -> Iterator[Any]:
         browser = started.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         yield browser
         browser.close()
+
+
+def until(page: Any, condition: str) -> None:
+    """Wait until an expression is true in a page; AssertionError if it never is.
+
+    `wait_for_function` evaluates its text in the page, again and again. What the page allows its scripts forbids that, so it
+    fails unless the condition holds at once.
+    """
+    deadline_s = time.monotonic() + PATIENCE_MS / 1000
+    while not page.evaluate(condition):
+        assert time.monotonic() < deadline_s, f"never true in the page: {condition}"
+        page.wait_for_timeout(LOOK_MS)
 
 
 class Browse:

@@ -12,6 +12,7 @@ from batchproof.reports.formats.schemas import flaw
 from batchproof.reports.html import report as html_report
 from batchproof.reports.html.report import noise, profiles, to_html
 from batchproof.reports.lanes import cut
+from batchproof.suites.selftest.browser import until
 from batchproof.suites.selftest.report_lines import (
     ATTEMPTS,
     COUNTS,
@@ -119,7 +120,7 @@ def test_filters_stand_in_the_url(file: Path, browse: Browse) -> None:
     page.check("input[value=KNOWN]")
     page.select_option("#sort", "worst")
     page.click(f"#{DELAY} summary")
-    page.wait_for_function("location.hash.includes('open')")
+    until(page, "location.hash.includes('open')")
 
     hash_ = page.evaluate("location.hash")
     again = browse(file, anchor=hash_)
@@ -264,11 +265,11 @@ def test_an_address_leads_to_its_rule_in_a_long_page(tmp_path: Path, browse: Bro
 
     page = browse(path, width=width, anchor="#DB-SIZE-200")
 
-    page.wait_for_function("Math.abs(document.getElementById('DB-SIZE-200').getBoundingClientRect().top) < 2")
-    page.wait_for_function("location.hash === '#open=DB-SIZE-200'")
+    until(page, "Math.abs(document.getElementById('DB-SIZE-200').getBoundingClientRect().top) < 2")
+    until(page, "location.hash === '#open=DB-SIZE-200'")
     page.click("#open-all")
     assert page.locator(".rule[open]").count() == 286
-    page.wait_for_function("location.hash === ''")  # too many to be named
+    until(page, "location.hash === ''")  # too many to be named
 
 
 def test_a_page_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:

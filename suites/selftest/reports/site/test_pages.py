@@ -13,7 +13,7 @@ from markupsafe import Markup
 from batchproof.reports import Report
 from batchproof.reports.site.entries import entries
 from batchproof.reports.site.pages import files
-from batchproof.suites.selftest.browser import Browse
+from batchproof.suites.selftest.browser import Browse, until
 from batchproof.suites.selftest.report_lines import ATTEMPTS, DELAY, HOSTILE, RESULTS, TARGET, footer, header, result
 
 PASSING = [result(line["rule"], title=line["title"], level=line["level"]) for line in RESULTS]
@@ -98,7 +98,7 @@ def test_the_search_works_from_the_keyboard(tmp_path: Path, browse: Browse) -> N
     page = browse(tmp_path / "rules" / f"{DELAY}.html")
     page.keyboard.press("/")
     page.wait_for_url("**/index.html#q=")
-    page.wait_for_function("document.activeElement.id === 'q'")
+    until(page, "document.activeElement.id === 'q'")
 
     page.keyboard.type("oldest request")
     assert page.locator("#found").text_content() == "0 stacks, 1 rule"
