@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass
 
@@ -56,8 +57,9 @@ class Sentinel:
         """Return the stalls that ended at or after `start_ns`, with the one that is going on right now."""
         now_ns = time.monotonic_ns()
         current = Stall(now_ns, max(0, now_ns - self._due_ns))
-        found = [stall for stall in tuple(self._stalls) if stall.at_ns >= start_ns]
-        return (*found, current) if current.late_ns > NOTED_NS else tuple(found)
+        kept = tuple(self._stalls)
+        found = kept[bisect_left(kept, start_ns, key=lambda stall: stall.at_ns) :]
+        return (*found, current) if current.late_ns > NOTED_NS else found
 
     _due_ns = 1 << 62
     _started_ns = 0

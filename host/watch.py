@@ -39,18 +39,16 @@ class _Quiet:
 
     lock = threading.Lock()
     runs = 0
-    before: tuple[bool, float, int] = (True, 0.0, 0)
+    before: tuple[bool, float] = (True, 0.0)
 
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Collect garbage now and not during the run, and let threads take turns quickly; both are undone at the end."""
+    """Collect no garbage during the run, and let threads take turns quickly; both are undone at the end."""
     with _Quiet.lock:
         _Quiet.runs += 1
         if _Quiet.runs == 1:
-            _Quiet.before = (gc.isenabled(), sys.getswitchinterval(), gc.get_freeze_count())
-            gc.collect()
-            gc.freeze()
+            _Quiet.before = gc.isenabled(), sys.getswitchinterval()
             gc.disable()
             sys.setswitchinterval(SWITCH_S)
     try:
@@ -62,10 +60,8 @@ def undisturbed() -> Iterator[None]:
                 _restore(*_Quiet.before)
 
 
-def _restore(collected: bool, interval_s: float, frozen: int) -> None:
+def _restore(collected: bool, interval_s: float) -> None:
     sys.setswitchinterval(interval_s)
-    if not frozen:  # what other code has frozen stays frozen
-        gc.unfreeze()
     if collected:
         gc.enable()
 
