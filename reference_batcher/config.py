@@ -158,13 +158,14 @@ class BatcherConfig:
         """Return the names of the features that it uses, beyond a size, a delay, instances and a queue timeout."""
         ragged = any(spec.ragged for spec in self.inputs)
         optional = any(spec.optional for spec in self.inputs)
+        policies = [policy for _, policy in self.priority_queue_policy]
         asked = {
             "preferred_sizes": bool(self.preferred_batch_size),
             "ordering": self.preserve_ordering,
             "priorities": bool(self.priority_levels),
-            "max_queue_size": bool(self.max_queue_size),
-            "timeout_delay": self.timeout_action == DELAY,
-            "timeout_override": self.allow_timeout_override,
+            "max_queue_size": bool(self.max_queue_size) or any(one.max_queue_size for one in policies),
+            "timeout_delay": DELAY in (self.timeout_action, *(one.timeout_action for one in policies)),
+            "timeout_override": self.allow_timeout_override or any(one.allow_timeout_override for one in policies),
             "response_cache": self.response_cache,
             "custom_batching": bool(self.strategy),
             "ragged": ragged,

@@ -28,7 +28,7 @@ def headline(report: Report) -> str:
     basic = f" ({follow} of them {'follows from another' if follow == 1 else 'follow from others'})" if follow else ""
     more = f"; {would} more would fail if {'it' if would == 1 else 'they'} were claimed" if would else ""
     failed, errors, unclear, known, holds = map(found.count, ("FAIL", "ERROR", "INCONCLUSIVE", "KNOWN", "PASS"))
-    rules = count(len(found), "MUST rule")
+    rules = count(failed + errors + unclear + known + holds, "MUST rule")
     judged = count(failed + known + holds, "judged MUST rule")
     got = f"{len(report.results)} of {count(len(report.header['rules']), 'rule')} with a result"
     footer = report.footer or {"complete": False, "exit_status": 0}

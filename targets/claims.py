@@ -71,10 +71,11 @@ _TABLE = (
     Claim(
         "delay_anchor",
         "The queue delay counts from when the oldest request was queued (`oldest-enqueue`), from when a free instance "
-        "takes the first request (`first-dequeue`), from when the batcher's loop comes round (`loop-entry`), or it changes "
-        "with the load (`adaptive`).",
+        "takes the first request (`first-dequeue`), from when the newest request was queued, so that each one restarts it "
+        "(`newest-enqueue`), from when the batcher's loop comes round (`loop-entry`), or it changes with the load "
+        "(`adaptive`).",
         "a delay that counts from the request",
-        (False, "oldest-enqueue", "first-dequeue", "loop-entry", "adaptive"),
+        (False, "oldest-enqueue", "first-dequeue", "newest-enqueue", "loop-entry", "adaptive"),
     ),
     Claim(
         "smallest_delay_ms",
@@ -344,6 +345,20 @@ _TABLE = (
         "other memory (`swap`).",
         "preemption",
         (False, "recompute", "swap"),
+    ),
+    Claim(
+        "keeps_place",
+        "A request that has lost its KV blocks keeps its place in the order of admission: it comes back before any that "
+        "come after it.",
+        "requests that keep their place when they lose their KV blocks",
+    ),
+    Claim(
+        "most_waiting",
+        "So many requests may wait, and more are refused.",
+        "a limit on how many requests wait",
+        OR_NOTHING,
+        least=1,
+        changes="Rules never let more requests wait.",
     ),
     Claim(
         "prefix_cache",

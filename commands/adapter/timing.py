@@ -91,10 +91,9 @@ def anchor(delayed: Delayed) -> str:
     """Return from when the delay counts, as far as it shows; empty if it does not."""
     if delayed.after_busy_ns is None or not delayed.lone_ns:
         return ""
-    if delayed.after_busy_ns < delayed.delay_ns // 2:
-        return "oldest-enqueue"
-    whole = min(delayed.lone_ns) >= KEPT * delayed.delay_ns
-    return "first-dequeue" if whole else "loop-entry"
+    if min(delayed.lone_ns) < KEPT * delayed.delay_ns:
+        return "loop-entry"
+    return "oldest-enqueue" if delayed.after_busy_ns < delayed.delay_ns // 2 else "first-dequeue"
 
 
 def took_early(delayed: Delayed) -> bool:

@@ -13,6 +13,7 @@ FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, max_queue_size=AMPLE)
 LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=100 * MS)
 PATIENT = BatcherConfig(max_batch_size=4, max_queue_delay_ns=400 * MS)
+OPEN = BatcherConfig(max_batch_size=4, max_queue_delay_ns=800 * MS)
 HEARD = 400 * MS  # no server reports that it has heard of a cancellation, and this is far longer than it takes
 
 
@@ -106,3 +107,11 @@ def test_next_gets_its_own(drive, judge):
     gone = Send("gone", hold="work"), Entered("gone"), Cancel("gone")
 
     judge(drive(LEFT, (*gone, Send("r0", after_ns=HEARD), Send("r1", after_ns=50 * MS), Release("work"))))
+
+
+@pytest.mark.rule("DB-CANCEL-013")
+def test_leaves_an_open_batch(drive, judge):
+    """A request that is cancelled while a batch waits for its queue delay is not executed, and harms no other"""
+    waiting = Send("r0"), Send("gone"), Send("r1"), Queued(3)
+
+    judge(drive(OPEN, (*waiting, Cancel("gone"), Answered(("r0", "r1")), Send("r2"))))

@@ -6,6 +6,7 @@ import pytest
 
 from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Script, Send, arrivals, burst, lone, trickle
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.witness_model import extra
 
 DELAY = 200 * MS
 WINDOW = 150 * MS
@@ -13,6 +14,8 @@ PAUSE = 1600 * MS  # a poll whose interval doubles from a millisecond has come t
 PATIENT = BatcherConfig(max_batch_size=8, max_queue_delay_ns=2 * DELAY)
 DELAYED = BatcherConfig(max_batch_size=8, max_queue_delay_ns=DELAY)
 FILLING = BatcherConfig(max_batch_size=4, max_queue_delay_ns=DELAY)
+STREAK = 4  # of batches that fail
+SHAPED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=DELAY, inputs=extra())
 
 
 @pytest.mark.rule("DB-DELAY-001")
@@ -112,6 +115,11 @@ def test_ceiling_after_failure(drive, judge):
     """After a failed batch, too, a lone request is not held longer than the queue delay"""
     judge(drive(DELAYED, (Send("failed", fail=True), Answered(("failed",)), Send("r0"))))
 
+    failing = [[Send(f"failed{i or ''}" if turn == STREAK - 1 else f"f{turn}.{i}", fail=not i) for i in range(4)]
+               for turn in range(STREAK)]  # fmt: skip
+    many = (step for sends in failing for step in (*sends, Answered(tuple(send.name for send in sends))))
+    judge(drive(FILLING, (*many, Send("r0"))))
+
 
 @pytest.mark.rule("DB-DELAY-014")
 def test_delay_after_full_and_slow(drive, judge):
@@ -126,9 +134,11 @@ def test_delay_after_full_and_slow(drive, judge):
 
 
 @pytest.mark.rule("DB-DELAY-015")
-def test_misfit_needs_no_newcomer(drive, judge):
+def test_misfit_needs_no_newcomer(drive, judge, claims):
     """A request that did not fit into a batch leaves when its own queue delay is over, although no other one comes"""
     judge(drive(FILLING, (Send("r0", rows=3), Send("r1", rows=2, after_ns=20 * MS))))
+    if claims.get("shapes"):
+        judge(drive(SHAPED, (Send("r0", rows=3, extra=2), Send("r1", rows=2, extra=2, after_ns=20 * MS))))
 
 
 @pytest.mark.rule("DB-DELAY-016")

@@ -17,11 +17,13 @@ from batchproof.fixtures.driving.script import (
 )
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.reference_batcher.config import DELAY, REJECT, QueuePolicy
+from batchproof.targets.witness_model import extra
 
 LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
 APART = BatcherConfig(max_batch_size=5, max_queue_size=3)  # no other rule meets what its cancellations leave behind
 LATER = BatcherConfig(max_batch_size=6, max_queue_size=3)  # and none what its history leaves behind
 AFTERWARDS = BatcherConfig(max_batch_size=7, max_queue_size=3)
+SHAPED = BatcherConfig(max_batch_size=4, max_queue_size=3, inputs=extra())
 ROOMY = BatcherConfig(max_batch_size=4, max_queue_size=64)
 EXPIRING = BatcherConfig(max_batch_size=4, max_queue_size=3, queue_timeout_ns=600 * MS)
 LEVELS = BatcherConfig(max_batch_size=4, max_queue_size=2, priority_levels=2, default_priority_level=2)
@@ -83,9 +85,12 @@ def test_room_again(drive, judge):
 
 
 @pytest.mark.rule("DB-LIMIT-005")
-def test_requests_are_counted(drive, judge):
+def test_requests_are_counted(drive, judge, claims):
     """max_queue_size counts requests, not rows"""
     judge(drive(LIMITED, plugged(*in_line(*(Send(f"r{i}", rows=3) for i in range(3))))))
+    if claims.get("shapes"):
+        line = in_line(*(Send(f"r{i}", rows=3, extra=2) for i in range(3)))
+        judge(drive(SHAPED, (Send("plug", extra=2, hold="gate"), Entered("plug"), *line, Release("gate"))))
 
 
 @pytest.mark.rule("DB-LIMIT-006")

@@ -25,6 +25,7 @@ from batchproof.reference_batcher import BatcherConfig
 FOUR = BatcherConfig(max_batch_size=4)
 PATIENT = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR)
 FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, queue_timeout_ns=60_000 * MS)
+TWO_LEVELS = BatcherConfig(max_batch_size=4, priority_levels=2, default_priority_level=2)
 THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
 
 
@@ -49,11 +50,15 @@ def test_instances_in_parallel(drive, judge):
 
 
 @pytest.mark.rule("DB-LIVE-004")
-def test_close_settles(drive, judge):
+def test_close_settles(drive, judge, claims):
     """Closing the model answers or refuses every accepted request"""
     queued = tuple(Send(f"r{i}") for i in range(6))
+    plug = Send("plug", hold="gate", work_ns=1000 * MS)  # closing takes effect while the model is still busy
 
-    judge(drive(FOUR, (Send("plug", hold="gate"), Entered("plug"), *queued, Queued(6), Close(), Release("gate"))))
+    judge(drive(FOUR, (plug, Entered("plug"), *queued, Queued(6), Close(), Release("gate"))))
+    if claims.get("priorities"):
+        levels = tuple(Send(f"r{i}", priority=2 if i % 5 else 1) for i in range(11))
+        judge(drive(TWO_LEVELS, (plug, Entered("plug"), *levels, Queued(11), Close(), Release("gate"))))
 
 
 @pytest.mark.rule("DB-LIVE-005")

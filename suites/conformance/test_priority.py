@@ -22,6 +22,7 @@ from batchproof.fixtures.driving.script import (
 )
 from batchproof.reference_batcher import BatcherConfig
 
+TURNS = 16  # of batches of urgent requests
 LEVELS = BatcherConfig(max_batch_size=4, priority_levels=3, default_priority_level=2)
 LEVELS_DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR, priority_levels=3, default_priority_level=2)
 NO_LEVELS = BatcherConfig(max_batch_size=4)
@@ -97,12 +98,12 @@ def test_nothing_without_levels(drive, judge):
 def test_strictly_urgent_first(drive, judge):
     """A less urgent request waits for as long as more urgent ones fill the batches"""
     steps = [Send("plug", hold="gate0"), Entered("plug"), Send("low", priority=3), Queued(1)]
-    for turn in range(3):
+    for turn in range(TURNS):
         for i in range(4):
             steps += [Send(f"r{4 * turn + i}", priority=1, hold=f"gate{turn + 1}"), Queued(2 + i)]
         steps += [Release(f"gate{turn}"), Entered(f"r{4 * turn}")]
 
-    judge(drive(LEVELS, (*steps, Release("gate3"))))
+    judge(drive(LEVELS, (*steps, Release(f"gate{TURNS}"))))
 
 
 @pytest.mark.rule("DB-PRIO-010")

@@ -70,6 +70,9 @@ def test_own_delay(drive, judge):
     plug = Send("plug", work_ns=2 * DELAY, extra=1), Entered("plug")
     judge(drive(DELAYED, (*plug, Send("a0", extra=1), Queued(1), Send("b0", extra=2))))
 
+    waves = [[Send(f"a{wave}.{i}", extra=1, after_ns=0 if i else DELAY // 4) for i in range(4)] for wave in range(8)]
+    judge(drive(DELAYED, (Send("a0", extra=1), Send("b0", extra=2), *(send for wave in waves for send in wave))))
+
 
 @pytest.mark.rule("DB-SHAPE-006")
 def test_ragged_share(drive, judge):

@@ -140,6 +140,9 @@ def test_executing_never_expires(drive, judge):
     """A request that is being executed never times out"""
     judge(drive(SHORT, lone(work_ns=1300 * MS)))
 
+    full = in_line(*(Send(f"r{i}", work_ns=0 if i else 1300 * MS) for i in range(4)))
+    judge(drive(SHORT, plugged(*full), gather=True))
+
 
 @pytest.mark.rule("DB-TIMEOUT-014")
 def test_middle_alone(drive, judge):

@@ -4,6 +4,8 @@ import random
 
 import pytest
 
+DOZENS = 40
+
 
 def two_running(generating):
     """Two requests, in the middle of their texts."""
@@ -89,7 +91,20 @@ def test_gives_back(generating, judge):
     on.until_running("prompt")
     on.abort("prompt")
     on.send("last", length=6 * on.block, max_tokens=on.block)
+    judge(on.generations())
 
+    on = generating(seqs=2, budget=1)
+    for place in range(DOZENS):  # what each leaves behind adds up
+        on.send(f"hog{place}", length=6 * on.block, max_tokens=2 * on.block)
+        on.send(f"waits{place}", length=on.block)
+        on.until_running(f"hog{place}")
+        on.abort(f"waits{place}")
+        on.abort(f"hog{place}")
+        on.send(f"text{place}", max_tokens=4 * on.block)
+        on.until_got(f"text{place}", 2)
+        on.abort(f"text{place}")
+    on.finish()
+    on.send("last", "last too", length=6 * on.block, max_tokens=on.block)
     judge(on.generations())
 
 
@@ -117,6 +132,8 @@ def test_client_gone_waiting(generating, judge):
 def test_shared_blocks(generating, judge):
     """Shared blocks stay with the other requests when one of them is aborted"""
     on = generating(blocks=16, prefix_cache=True)
+    on.send("before", length=4 * on.block, shared=3 * on.block, max_tokens=2)  # some learn when a request ends
+    on.finish()
     on.send("goes", length=4 * on.block, shared=3 * on.block, max_tokens=2 * on.block)
     on.until_got("goes", 2)
     on.send("stays", length=4 * on.block, shared=3 * on.block, max_tokens=2 * on.block)

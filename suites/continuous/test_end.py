@@ -38,9 +38,16 @@ def test_stop_token(generating, judge):
 @pytest.mark.rule("CB-END-004")
 def test_edge_of_the_context(generating, judge):
     """A request that would exceed the context length is refused, or ends there, and others are served"""
-    on = generating(length=4)
+    on = generating(seqs=2, length=4)
+    longest = on.config.max_model_len
     on.send("over", length=3 * on.block, max_tokens=2 * on.block)
     on.send("r0", "r1", max_tokens=6)
+    on.finish()
+    for place, length in enumerate((longest - 1, longest, longest + 1)):
+        on.send(f"over{place}", length=length, max_tokens=6)
+        on.finish()
+        on.send(f"a{place}", f"b{place}", length=2 * on.block, max_tokens=2 * on.block)  # the longest that fit
+        on.finish()
 
     judge(on.generations())
 
@@ -94,4 +101,16 @@ def with_stop_tokens(on):
     on.send("after", prompt=prompts[1], max_tokens=on.block)
     on.send("beside", stop=texts[1], max_tokens=on.block)
     on.send("last", prompt=prompts[2], stop=texts[0], max_tokens=on.block)
+    on.finish()
+    longest = on.config.max_model_len
+    never = tuple(token for token in texts[1] if token not in on.text_after(prompts[0], longest))
+    on.send("over", prompt=prompts[0], stop=never, max_tokens=longest)
+    on.finish()
+    on.send("free", "free too", prompt=prompts[1], max_tokens=on.block)
+    on.finish()
+    if on.claims.get("cancel"):
+        on.send("gone", prompt=prompts[2], stop=texts[2][-1:], max_tokens=on.block)
+        on.until_got("gone", 2)
+        on.abort("gone")
+        on.send("let go", "let go too", prompt=prompts[2], max_tokens=on.block)
     return on.generations()

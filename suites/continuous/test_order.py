@@ -4,6 +4,8 @@ import itertools
 
 import pytest
 
+DEEP = 70
+
 
 def short_ones(on, sizes, count, most):
     """Send `count` short requests, at most `most` at a time: when one has ended, the next is sent."""
@@ -15,12 +17,16 @@ def short_ones(on, sizes, count, most):
 
 
 @pytest.mark.rule("CB-ORDER-001")
-def test_first_come(generating, judge):
+def test_first_come(generating, judge, claims):
     """Requests are first scheduled in the order in which they arrived"""
     on = generating(seqs=2, budget=2)
     for place, length in enumerate((1, 3, 2, 1, 3, 1, 2, 1)):
         on.send(f"r{place}", length=length * on.block - place, max_tokens=6 + 3 * (place % 3))
+    judge(on.generations())
 
+    on = generating(seqs=2, budget=2, prefix_cache=bool(claims.get("prefix_cache")))
+    for place in range(DEEP):  # a deep backlog, in which every third begins as the first one does
+        on.send(f"r{place}", length=2 * on.block - place % 5, shared=0 if place % 3 else on.block, max_tokens=2)
     judge(on.generations())
 
 

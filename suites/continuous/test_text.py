@@ -202,8 +202,25 @@ def test_goes_on(generating, judge):
     for place, count in enumerate((on.block - 1, on.block, on.block + 1)):  # it ends just before, with or behind a block
         on.send(f"turn{place}", max_tokens=count)
         on.finish()
-        before = on.prompt_of(f"turn{place}")
-        on.send(f"next{place}", prompt=(*before, *on.text_after(before, count), *before[:3]), max_tokens=6)
-        on.finish()
+        goes_on(on, f"turn{place}", count)
+        if on.claims.get("stop_tokens"):
+            on.send(f"stops{place}", max_tokens=2 * on.block, stop_after=count)
+            on.finish()
+            goes_on(on, f"stops{place}", count)
+        if on.claims.get("cancel"):
+            on.send(f"gone{place}", max_tokens=4 * on.block)
+            on.until_got(f"gone{place}", count)
+            on.abort(f"gone{place}")
+            goes_on(on, f"gone{place}", on.got(f"gone{place}"))
+    goes_on(on, "turn0", on.block - 1, to_the_edge=True)
 
     judge(on.generations())
+
+
+def goes_on(on, name, count, to_the_edge=False):
+    """Send a prompt that goes on from the first tokens of an earlier text, and let it end."""
+    before = on.prompt_of(name)
+    prompt = (*before, *on.text_after(before, count), *before[:3])
+    edge = on.config.max_model_len - len(prompt)
+    on.send(f"edge {name}" if to_the_edge else f"next {name}", prompt=prompt, max_tokens=edge if to_the_edge else 6)
+    on.finish()

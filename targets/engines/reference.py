@@ -20,6 +20,7 @@ from batchproof.targets.witness.device import Device
 CLAIMS = {
     "iterations": "stepped",
     "joins_within": 1,
+    "keeps_place": True,
     "admission": "arrival",
     "chunked_prefill": True,
     "mixed_iterations": True,

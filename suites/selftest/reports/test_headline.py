@@ -33,6 +33,16 @@ def test_headline_claims_no_more_than_was_judged(fields: Any, ended: Any, words:
     assert headline(replace(report, footer={**(report.footer or {}), **ended})) == words
 
 
+def test_what_was_not_driven_is_not_among_what_was() -> None:
+    """A stack that claims little has hundreds of rules that nothing was asked of."""
+    verdicts = "INCONCLUSIVE", "PASS", "SKIPPED", "UNSUPPORTED", "NOT_OBSERVABLE"
+    lines = tuple(result(f"DB-SIZE-00{at}", verdict) for at, verdict in enumerate(verdicts))
+
+    report = Report(header(rules=[line["rule"] for line in lines]), (), lines, footer())
+
+    assert headline(report) == "INCONCLUSIVE: the host was too noisy to judge 1 of 2 MUST rules"
+
+
 @pytest.mark.parametrize(
     ("results", "words"),
     [

@@ -105,6 +105,7 @@ def test_a_backlog_that_was_passed_is_not_usable() -> None:
         (LATE, "oldest-enqueue"),
         (replace(LATE, after_busy_ns=149 * MS), "first-dequeue"),
         (replace(LATE, lone_ns=(20 * MS, 140 * MS), after_busy_ns=149 * MS), "loop-entry"),
+        (replace(LATE, lone_ns=(20 * MS, 140 * MS)), "loop-entry"),
         (replace(LATE, after_busy_ns=None), ""),
     ],
 )
