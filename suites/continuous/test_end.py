@@ -104,8 +104,9 @@ def with_stop_tokens(on):
     on.finish()
     longest = on.config.max_model_len
     never = tuple(token for token in texts[1] if token not in on.text_after(prompts[0], longest))
-    on.send("over", prompt=prompts[0], stop=never, max_tokens=longest)
-    on.finish()
+    if on.claims.get("max_model_len", True):
+        on.send("over", prompt=prompts[0], stop=never, max_tokens=longest)
+        on.finish()
     on.send("free", "free too", prompt=prompts[1], max_tokens=on.block)
     on.finish()
     if on.claims.get("cancel"):
