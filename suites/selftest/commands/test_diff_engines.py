@@ -27,6 +27,9 @@ def rows(found: Generations) -> list[list[tuple[str, int, int]]]:
     ]
 
 
+NAMELESS = "serial 0"  # a row that never came to the name of its request
+
+
 @pytest.mark.parametrize(
     ("mutant", "word", "kind"),
     [
@@ -50,6 +53,8 @@ def test_the_first_difference_of_a_mutant(mutant: str, word: str, kind: str) -> 
         found, (one, other) = pair.compared(generated(seed, BOTH))
         words.append(found.word)
         seen = rows(one), rows(other)
+        if any(row[0] == NAMELESS for rows_ in (*seen[0], *seen[1]) for row in rows_):
+            continue  # it may be anybody's, so it is no difference
         most = max(map(len, seen))
         alike = next((at for at in range(most) if seen[0][at : at + 1] != seen[1][at : at + 1]), most)
         assert found.alike == alike
