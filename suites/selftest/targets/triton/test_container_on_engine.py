@@ -53,7 +53,7 @@ def nothing_left(engine: Engine) -> Iterator[None]:
 
 @pytest.fixture
 def target(engine: Engine) -> Iterator[OwnTriton]:
-    """Return a container of this process. Triton 2.51.0 was seen to die now and then when it loads its first Python model."""
+    """Return a container of this process. Now and then, Triton 2.51.0 dies when it loads its first Python model."""
     try:
         started = docker.docker_triton(SPEC)
     except TargetError:
