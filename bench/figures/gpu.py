@@ -22,3 +22,6 @@ def _of_model(work: str, found: GpuModel) -> Iterator[Figure]:
         yield figure("gpu.unpinned_tau_ns", point.unpinned_ns, **at)
         yield figure("gpu.rows_per_s", point.rows_per_s_1_stream, **at, streams=1)
         yield figure("gpu.rows_per_s", point.rows_per_s_2_streams, **at, streams=2)
+    if found.gain is not None and (gain := found.gain.conclusion).estimate is not None:
+        valid = not found.gain.reasons
+        yield figure("gpu.gain", gain.estimate, low=gain.low, high=gain.high, n=gain.n, valid=valid, work=work)

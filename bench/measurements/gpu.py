@@ -2,7 +2,8 @@
 
 Without CUDA it is skipped, with the reason. Times are the host's, from the copy in to the result on the
 host, as a client would wait for it; before each, the device is idle. First runs of each size warm up: kernels are chosen
-and loaded.
+and loaded. Then a target that serves torch modules serves the model on CUDA, and one request at a time is compared with a
+crowd, as in `naive`.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from typing import Any
 
 from batchproof.bench.calibration import Calibrate
 from batchproof.bench.measurement import Bench
+from batchproof.bench.measurements.naive import Naive, compared
 from batchproof.bench.oracle.curve import Curve, Knee
 from batchproof.bench.result import Result
-from batchproof.load.workload import WORKS, Skipped
+from batchproof.load.workload import WORKS, Skipped, Work
+from batchproof.stats.gates import worst
 
 SIZES = (1, 8, 32, 128)
 ROUNDS = (30, 10)  # full, quick
@@ -44,18 +47,25 @@ class GpuPoint:
 
 @dataclass(frozen=True)
 class GpuModel:
-    """A torch model on CUDA, by batch size."""
+    """A torch model on CUDA, by batch size, and what batching gains there; None where the target serves no torch module."""
 
     points: tuple[GpuPoint, ...]
+    gain: Naive | None = None
 
     @cached_property
     def knee(self) -> Knee:
         """Where larger batches stop paying."""
-        return Curve(tuple(one.rows for one in self.points), tuple(one.tau_ns or 1 for one in self.points)).knee()
+        return curve_of(self.points).knee()
+
+    @property
+    def says(self) -> str:
+        """Its part of the headline."""
+        return f"{self.knee.reason}; batched: {self.gain.says}" if self.gain else self.knee.reason
 
     def facts(self) -> dict[str, Any]:
         """Return JSON data."""
-        return {"points": [asdict(one) for one in self.points], "knee": vars(self.knee)}
+        gain = {"naive": self.gain.facts()} if self.gain else {}
+        return {"points": [asdict(one) for one in self.points], "knee": vars(self.knee), **gain}
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,11 @@ class Gpu:
     def facts(self) -> dict[str, Any]:
         """Return JSON data."""
         return {"device": self.device, "models": {name: one.facts() for name, one in self.models.items()}}
+
+
+def curve_of(points: Sequence[GpuPoint]) -> Curve:
+    """Return the time of a batch against its rows."""
+    return Curve(tuple(one.rows for one in points), tuple(one.tau_ns or 1 for one in points))
 
 
 def unavailable() -> str:
@@ -87,13 +102,27 @@ def measure(bench: Bench, _calibrate: Calibrate) -> Result:
         raise Skipped(why)
     import torch
 
-    names = [work.model for work in bench.works if work.model] or [work.model for work in WORKS.values() if work.model]
-    found = Gpu(torch.cuda.get_device_name(), {name: _model(bench, name) for name in names})
-    told = "; ".join(f"{name}: {one.knee.reason}" for name, one in found.models.items())
-    return Result(valid=True, headline=f"{found.device}: {told}", found=found)
+    works = [work for work in bench.works if work.model] or [work for work in WORKS.values() if work.model]
+    found = Gpu(torch.cuda.get_device_name(), {work.name: _model(bench, work) for work in works})
+    told = "; ".join(f"{name}: {one.says}" for name, one in found.models.items())
+    gains = {name: one.gain for name, one in found.models.items() if one.gain}
+    return Result(
+        valid=all(gain.valid for gain in gains.values()),
+        headline=f"{found.device}: {told}",
+        reasons=tuple(f"{name}: {reason}" for name, gain in gains.items() for reason in gain.reasons),
+        verdict=worst(gain.verdict for gain in gains.values()),
+        found=found,
+    )
 
 
-def _model(bench: Bench, name: str) -> GpuModel:
+def _model(bench: Bench, work: Work) -> GpuModel:
+    points = _points(bench, work.model)
+    if not bench.target.serves_torch:
+        return GpuModel(points)
+    return GpuModel(points, compared(bench, work, curve_of(points), 1e9 / points[0].tau_ns, "cuda"))
+
+
+def _points(bench: Bench, name: str) -> tuple[GpuPoint, ...]:
     import torch
 
     from batchproof.load.models import build
@@ -111,7 +140,7 @@ def _model(bench: Bench, name: str) -> GpuModel:
         pinned_ns = _timed(partial(_run, module, pinned, streams[0]), bench)
         alone, both = (_flow([partial(_run, module, pinned, on) for on in some], bench) for some in (streams[:1], streams))
         points.append(GpuPoint(rows, pinned_ns, plain_ns, rows * alone[0], rows * both[0], both[1]))
-    return GpuModel(tuple(points))
+    return tuple(points)
 
 
 def _run(module: Any, batch: Any, stream: Any) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from batchproof.bench.calibration import Calibrate
 from batchproof.bench.each_work import measured, summed_up
 from batchproof.bench.measurement import Bench
+from batchproof.bench.oracle.curve import Curve
 from batchproof.bench.result import Result
 from batchproof.load.runs import Run, closed_loop
 from batchproof.load.workload import Served, Work
@@ -117,13 +118,18 @@ def measure(bench: Bench, calibrate: Calibrate) -> Result:
 def of_work(bench: Bench, calibrate: Calibrate, work: Work) -> Naive:
     """Compute the ceiling from the curve, then measure: naive, dynamic, dynamic, naive, and so on."""
     calibration = calibrate(work)
-    curve, alone = calibration.curve, 1e9 / calibration.fastest_ns
+    return compared(bench, work, calibration.curve, 1e9 / calibration.fastest_ns)
+
+
+def compared(bench: Bench, work: Work, curve: Curve, alone: float, device: str = "") -> Naive:
+    """Measure with a known curve. alone: requests/s of one at a time without any overhead. device: for a torch model."""
     config = bench.fitted(BatcherConfig(max_batch_size=min(MAX_BATCH, curve.sizes[-1])))
     top = config.max_batch_size
-    with bench.serve(work, config) as served:
-        pairs, reasons = paired(bench, work.name, lambda clients: _slice(bench, served, clients), 2 * top, alone)
+    name = f"{work.name}-{device}" if device else work.name
+    with bench.serve(work, config, **({"device": device} if device else {})) as served:
+        pairs, reasons = paired(bench, name, lambda clients: _slice(bench, served, clients), 2 * top, alone)
     for run, word in zip(pairs[0], ("naive", "dynamic"), strict=True):
-        bench.record.samples(f"naive-{work.name}-{word}", run.samples)
+        bench.record.samples(f"naive-{name}-{word}", run.samples)
     conclusion = judged(pairs, alone)
     return Naive(
         gates.withheld(conclusion) if reasons else conclusion,  # stalls can cause a FAIL; they cannot cause a PASS

@@ -25,4 +25,4 @@ def _table(name: str, one: GpuModel) -> Table:
         ]
         for point in one.points
     ]
-    return Table(f"{name} on CUDA", HEADS, rows, f"{one.knee.reason}.")
+    return Table(f"{name} on CUDA", HEADS, rows, f"{one.says}.")

@@ -1,9 +1,10 @@
-"""Shows what the continuous batching of transformers does in seven situations (docs/stacks/transformers.md).
+"""Shows what the continuous batching of transformers does in ten situations (docs/stacks/transformers.md).
 
     python transformers_engine.py [cancel | never-fits | empty | duplicate | reuse | one-token | starve]
+    python transformers_engine.py async-cancel | async-full | async-reuse       # on a GPU
 
-Needs `pip install transformers torch`; nothing is downloaded. A tiny Llama with random weights is served on the CPU by the
-engine's own thread, through the public methods of its manager.
+Needs `pip install transformers torch`; nothing is downloaded. A tiny Llama with random weights is served by the engine's own
+thread, through the public methods of its manager: on the CPU, or for the last three on a GPU, with asynchronous batching.
 """
 
 import sys
@@ -23,10 +24,12 @@ A, B, C = ([seed + place for place in range(12)] for seed in (20, 120, 220))
 class Engine:
     """A manager with a KV cache of so many blocks of four tokens, and what came out of it so far."""
 
-    def __init__(self, blocks: int = 200, samples: int = 1, budget: int = 64) -> None:
+    def __init__(self, blocks: int = 200, samples: int = 1, budget: int = 64, *, ahead: bool = False) -> None:
         generation = GenerationConfig(do_sample=samples > 1, eos_token_id=-1, num_return_sequences=samples)
-        batching = ContinuousBatchingConfig(page_size=4, num_blocks=blocks, max_batch_tokens=budget)
-        self.manager = MODEL.init_continuous_batching(generation, batching)
+        batching = ContinuousBatchingConfig(
+            page_size=4, num_blocks=blocks, max_batch_tokens=budget, use_async_batching=ahead, use_cuda_graph=False
+        )
+        self.manager = MODEL.to("cuda" if ahead else "cpu").init_continuous_batching(generation, batching)
         self.manager.start()
         self.out = defaultdict(list)
 
@@ -158,8 +161,53 @@ def starve() -> None:
     engine.tell("big")
 
 
+def async_cancel() -> None:
+    """Requests are cancelled one after another, each after 8 to 12 tokens, while another one runs."""
+    engine = Engine(ahead=True)
+    engine.send("a", A, 400)
+    for number in range(8, 13):
+        engine.send(f"b{number}", B, 60)
+        engine.wait(5, f"b{number}", number)
+        engine.manager.cancel_request(f"b{number}")
+        engine.wait(0.5)
+        if not engine.manager.is_running():
+            break
+    engine.tell("a", *(f"b{number}" for number in range(8, 13)))
+
+
+def async_full() -> None:
+    """A prompt of 12 tokens and a text of 29, whose last one needs no entry, fill all ten blocks. Another request waits."""
+    for ahead in (False, True):
+        engine = Engine(blocks=10, ahead=ahead)
+        engine.send("a", A, 29)
+        engine.wait(5, "a", 1)
+        engine.send("b", B + C, 5)
+        engine.wait(3, "b", 5)
+        print(f"  asynchronous: {ahead}")
+        engine.tell("a", "b")
+
+
+def async_reuse() -> None:
+    """A request is cancelled, and half a second later its ID is used again. Alone, the second would get what `b` gets."""
+    engine = Engine(ahead=True)
+    engine.send("b", B + C, 5)
+    engine.wait(5, "b", 5)
+    engine.send("a", A, 60)
+    engine.wait(10, "a", 10)
+    engine.manager.cancel_request("a")
+    engine.wait(0.5)
+    engine.out["a"].clear()
+    engine.send("a", B + C, 5)
+    engine.wait(3)
+    for output in engine.out["a"]:
+        print(f"  under the ID a: {output.generated_tokens}")
+    engine.tell("a", "b")
+
+
 CASES = {"cancel": cancel, "never-fits": never_fits, "empty": empty, "duplicate": duplicate, "reuse": reuse,
          "one-token": one_token, "starve": starve}
+ON_A_GPU = {"async-cancel": async_cancel, "async-full": async_full, "async-reuse": async_reuse}
+CASES |= ON_A_GPU if torch.cuda.is_available() else {}
 for word in sys.argv[1:] or CASES:
     print(f"{word}: {CASES[word].__doc__}")
     CASES[word]()

@@ -21,8 +21,12 @@ from batchproof_witness.device import DEVICE
 from engine_host import CannotHave, Host, serve
 from transformers import ContinuousBatchingConfig, GenerationConfig
 from transformers.generation.continuous_batching import RequestStatus
+from transformers_stubs import LOCAL, without_streams
 from transformers_witness import Witness
 
+DEVICE_NAME = os.environ.get("BATCHPROOF_DEVICE", "cpu")
+ASYNC = os.environ.get("BATCHPROOF_BATCHING") == "async"
+STUBS = ASYNC and DEVICE_NAME == "cpu"
 CHILD = re.compile(r"(.*)__child#(\d+)")  # the engine's ID for a further continuation
 
 
@@ -39,7 +43,7 @@ def settings(config: dict[str, Any]) -> dict[str, Any]:
     return {
         "page_size": config["block_size"], "num_blocks": config["num_blocks"],
         "max_batch_tokens": config["max_num_batched_tokens"], "max_requests_per_batch": config["max_num_seqs"],
-        "allow_block_sharing": config["prefix_cache"], "use_async_batching": False, "use_cuda_graph": False, "seed": 0,
+        "allow_block_sharing": config["prefix_cache"], "use_async_batching": ASYNC, "use_cuda_graph": False, "seed": 0,
         "scheduler_type": os.environ.get("BATCHPROOF_SCHEDULER", "fifo"),
     }  # fmt: skip
 
@@ -58,22 +62,25 @@ def news(before: Sequence[int], now: Sequence[int]) -> Sequence[int]:
 class TransformersHost(Host):
     """One manager at a time."""
 
-    name, version = "transformers", metadata.version("transformers")
+    name, version = "transformers", metadata.version("transformers") + (LOCAL if STUBS else "")
     pace = DEVICE
 
     def __init__(self) -> None:
         super().__init__()
+        if STUBS:
+            without_streams()
         self.manager: Any = None
         gc.freeze()  # closing an engine runs the garbage collector over everything that transformers has imported
 
     def start(self, config: dict[str, Any]) -> None:
         """Open an engine."""
-        model = Witness(self.line)
+        model = Witness(self.line).to(DEVICE_NAME)
         generation = GenerationConfig(do_sample=False, eos_token_id=-1)
         batching = ContinuousBatchingConfig(**settings(config))
         self.manager = model.init_continuous_batching(generation, batching)
         self.manager.warmup()
         self.manager.current_batch = 0
+        self.bootstrapping = ASYNC  # the first iteration is launched, and nothing is read back yet
         self.said: dict[str, list[int]] = {}
         self.stops: dict[str, set[int]] = {}
         self.samples: dict[str, int] = {}
@@ -96,7 +103,8 @@ class TransformersHost(Host):
         processor = self.manager.batch_processor
         self.manager._wake_up_loop.set()  # noqa: SLF001 - otherwise an iteration without work waits for a tenth of a second
         try:
-            self.manager._generation_loop_body(processor, bootstrapping=False)  # noqa: SLF001
+            go_on = self.manager._generation_loop_body(processor, bootstrapping=self.bootstrapping)  # noqa: SLF001
+            self.bootstrapping = self.bootstrapping and go_on
         except Exception as error:
             self.manager._handle_critical_error(error, processor)  # noqa: SLF001 - as the engine's thread does
         self._deliver()

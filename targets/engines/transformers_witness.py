@@ -39,7 +39,7 @@ class WitnessConfig(PreTrainedConfig):  # type: ignore[misc]
 
 def entries(tokens: Any, positions: Any) -> Any:
     """Return the entries of new tokens: [tokens] and [tokens] -> [1, 1, tokens, HEAD]."""
-    found = torch.zeros(1, 1, tokens.numel(), HEAD)
+    found = torch.zeros(1, 1, tokens.numel(), HEAD, device=tokens.device)
     found[0, 0, :, TOKEN], found[0, 0, :, POSITION] = tokens.flatten(), positions.flatten() + 1
     return found
 
@@ -95,6 +95,7 @@ class Witness(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
             rows.append(language.row(tokens[start:end], positions[start:end], last - first, places))
             if last > first:
                 following[last - 1] = language.next_token(tokens[start:end])
+        following = following.to(input_ids.device)
         kept = following[logits_to_keep] if isinstance(logits_to_keep, torch.Tensor) else following
         logits = torch.nn.functional.one_hot(kept, language.VOCABULARY).float().unsqueeze(0)
         DEVICE.pace(enter_ns, len(given))

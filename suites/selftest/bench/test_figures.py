@@ -124,6 +124,15 @@ def test_figures_of_a_gpu():
     ]
 
 
+def test_a_gpu_has_a_figure_for_what_batching_gains():
+    """It is there where the target served the model."""
+    gain = Naive(gates.Conclusion("PASS", ASKED, 4.0, 3.5, 4.5, 0.99, 8, 8.0), (1.0,) * 8, (4.0,) * 8, 32, 16.0, 16.0, 1.0)
+
+    found = figures.gpu.figures(Gpu("H", {"mlp": GpuModel((GpuPoint(8, 5 * MS, 6 * MS, 1.0, 2.0, None),), gain)}))
+
+    assert [(one.id, one.value, one.low, one.n) for one in found][-1] == ("gpu.gain[work=mlp]", 4.0, 3.5, 8)
+
+
 def test_an_objective_in_a_cost_has_a_name_that_stays(bench):
     """What a lone request takes varies from run to run, and its multiples do not."""
     one = by_name()["cost"]

@@ -31,7 +31,7 @@ class Faulty(TransformersTarget):
     """The same target, whose host can put faults into the engine's tables."""
 
     program = str(Path(__file__).with_name("transformers_faults.py"))
-    beside = ("transformers_host.py", "transformers_witness.py")
+    beside = ("transformers_host.py", "transformers_stubs.py", "transformers_witness.py")
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +172,28 @@ def test_the_other_scheduler_finishes_prompts_first() -> None:
 
     assert texts == expected(running, long)
     assert [[(row[0], row[2]) for row in line] for line in rows[:3]] == [[(1, 4), (2, 4)], [(2, 8)], [(2, 8)]]
+
+
+@ENGINE
+def test_asynchronous_batching_runs_with_stubs_and_says_so() -> None:
+    """Each text is right; its last token comes out one iteration later, and the version tells of the stubs."""
+    target = TransformersTarget(PYTHON, batching="async")
+
+    texts, ends, _ = driven(target, EngineConfig(), *PAIR)
+    target.close()
+
+    assert target.info.name == "transformers-async"
+    assert target.info.version.endswith("+stubs")
+    assert target.claims["looks_ahead"] == 1
+    assert texts == expected(*PAIR)
+    assert sorted(ends) == [("a", 0, "length"), ("b", 0, "length")]
+
+
+@pytest.mark.parametrize("option", [{"device": "tpu"}, {"batching": "maybe"}])
+def test_an_unknown_device_or_batching_is_misuse(option: dict[str, str]) -> None:
+    """The message says what there is."""
+    with pytest.raises(Misuse, match="choose from"):
+        TransformersTarget(PYTHON, **option)
 
 
 def test_an_unknown_scheduler_is_misuse() -> None:
