@@ -212,14 +212,30 @@ _TABLE = (
     Claim("queue_timeout", "A request that waits too long is refused.", "a queue timeout"),
     Claim(
         "timeout_delay",
-        "A request that waits too long may instead be served after all others (`timeout_action: DELAY`).",
+        "A request that waits too long may instead be served after all others of its level (`timeout_action: DELAY`).",
         "a timeout that delays",
     ),
     Claim("timeout_override", "A request may bring a shorter timeout of its own.", "a timeout for each request"),
     Claim("max_queue_size", "The queue can be limited.", "a queue limit"),
-    Claim("preferred_sizes", "There are batch sizes at which a batch leaves at once.", "preferred batch sizes"),
+    Claim(
+        "preferred_sizes",
+        "There are batch sizes at which a batch leaves at once. A batch is as large as the largest of them that the queue "
+        "can fill, does not grow beyond that before its delay is over, and leaves at once if the next request would exceed "
+        "the largest (`largest`, the same as true). Or nothing more is promised (`at-once`).",
+        "preferred batch sizes",
+        (False, "largest", "at-once"),
+        true="largest",
+        noun_of_value="batches of the largest preferred size that the queue can fill",
+    ),
     Claim("ordering", "Answers come in the order of batches, over several instances.", "preserved order"),
     Claim("priorities", "Requests have priority levels, and 1 is the most urgent.", "priority levels"),
+    Claim(
+        "other_priorities",
+        "A request whose priority is none of the levels has the default level (`default`), or is refused (`refused`).",
+        "priorities outside of the levels",
+        ("default", "refused"),
+        noun_of_value="the default level for other priorities",
+    ),
     Claim(
         "shapes",
         "Requests may have a second tensor with any number of columns; those of one shape share a batch. All wait in one "
@@ -245,7 +261,8 @@ _TABLE = (
     Claim(
         "sequence_ids",
         "Which correlation IDs name a sequence: those of the type that the model asks for, while others are refused "
-        "(`typed`); numbers only (`numbers`); or numbers and strings alike, of any length (`any`).",
+        "(`typed`); numbers only (`numbers`); or numbers and strings alike, of any length (`any`). Typed strings have up to "
+        "128 characters, and longer ones are refused.",
         "correlation IDs of a type",
         ("typed", "numbers", "any"),
     ),

@@ -15,6 +15,7 @@ from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.protocol import Request, Response
 
 EVERY = ()  # as `Model.live`
+BROKEN = "made to fail"  # what a version in `Model.broken` says when it is loaded
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class Model:
     versions: those that the repository holds. live: how many of the newest are served, or which ones; EVERY: all.
     groups: its instance groups; without any, there is one with `config.instances`. step: its place in an ensemble, so that
     a request can ask something of this step only (see `witness/triton_deployed.py`). broken: the versions that cannot be
-    loaded. An ensemble (`steps`) has a maximum batch size and a response cache, and nothing else.
+    loaded: what they raise contains `BROKEN`, and so does the TargetError of `load`. An ensemble (`steps`) has a maximum
+    batch size and a response cache, and nothing else.
     """
 
     name: str

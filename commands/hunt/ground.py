@@ -9,6 +9,7 @@ from batchproof.fixtures.driving.case import Case
 from batchproof.fixtures.driving.driver import Drive
 from batchproof.fixtures.driving.script import Script
 from batchproof.fixtures.evidence.timeline import Timeline
+from batchproof.fixtures.judging.fit import among_levels
 from batchproof.fixtures.judging.patience import PATIENCE, Waits
 from batchproof.host.run_queue import Waiting
 from batchproof.host.sentinel import Sentinel
@@ -60,6 +61,7 @@ class Ground:
         """Drive one script; TargetGone if the target has died meanwhile."""
         wait_ns, asked = self._waits.allow(config, script)
         drive = Drive(deployment, wait_ns, seed, count=count, asked=asked)
+        script = among_levels(config, script, self.claims)
         drive.splits = value_of(self.claims, "rows") == "split"
         waiting = None if self.simulated else Waiting(deployment.process_group, own=True)
         try:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from batchproof.targets.repository import Model, WarmUp
+from batchproof.targets.repository import BROKEN, Model, WarmUp
 from batchproof.targets.witness.probe import COLUMNS, Head, Payload, encode
 from batchproof.targets.witness_model import INPUTS, OUTPUTS, witnessed
 
-NOT_A_MODEL = b"raise RuntimeError('this version is made to fail')\n"
+NOT_A_MODEL = f"raise RuntimeError('this version is {BROKEN}')\n".encode()
 SOURCES = {"model.py": "triton_deployed.py", "probe.py": "probe.py", "place.py": "place.py"}
 
 

@@ -21,7 +21,7 @@ from batchproof.suites.selftest.repository.limiter import Limiter
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo
 from batchproof.targets.reference import ReferenceDeployment, counted, inputs, taken_apart
-from batchproof.targets.repository import Group, Live, Model
+from batchproof.targets.repository import BROKEN, Group, Live, Model
 from batchproof.targets.witness.place import Place
 from batchproof.targets.witness.probe import COLUMNS, Head, Payload, Witness, encode, read_log, release
 from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
@@ -119,7 +119,7 @@ class Loaded:
         self.model = model
         live = _live(model)
         if broken := set(live) & set(model.broken):
-            raise TargetError(f"version {min(broken)} is made to fail")
+            raise TargetError(f"version {min(broken)} is {BROKEN}")
         self.counts = {"success": 0, "fail": 0}
         self.turn = threading.Lock()  # for mutants that let one request after the other through an ensemble
         self.cache: dict[bytes, Response] = {}
