@@ -34,6 +34,7 @@ NO_ZERO = (
     " and raise Unsupported('max_queue_delay_ns') for a smaller one; if not, change nothing: the rules will report it"
 )
 NO_SENSE = "not tried: fix this first"
+WITHOUT = "requests without a sequence"  # what an adapter without a dynamic batcher does not support, by docs/adapters.md
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,10 @@ class Examination(Deploying):
                 return probe
             if probe is None:
                 return None
+        if WITHOUT in probe and self.claims("sequences"):
+            says = "no dynamic batcher: only sequences are served, and the rules of the profile SEQUENCE judge those"
+            self._add(unseen("deploy", says))
+            return None
         says = "`deploy` refuses every configuration, even the plainest"
         self._add(wrong("deploy", f"{says}: {probe}", "deploy", "raise Unsupported only for what the stack cannot have"))
         return None

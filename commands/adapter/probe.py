@@ -24,6 +24,8 @@ Result = TypeVar("Result")
 _serials = itertools.count(secrets.randbits(61))  # as large as those of a run: no digit of them may be lost
 _tokens = itertools.count(secrets.randbits(61))
 
+SHOWN = 200  # characters of an error: its beginning, and its end, which is often the cause
+
 
 class Broken(Exception):
     """A verb of the adapter raised what it must not raise."""
@@ -38,7 +40,8 @@ def described(error: BaseException) -> str:
     """Return an error as one line: its type, and what it says."""
     words = " ".join(str(error).split())
     name = f"Refused({error.kind.name})" if isinstance(error, Refused) else type(error).__name__
-    return (f"{name}: {words}" if words else name)[:200]
+    said = f"{name}: {words}" if words else name
+    return said if len(said) <= SHOWN else f"{said[: SHOWN // 2]} ... {said[-SHOWN // 2 :]}"
 
 
 @dataclass

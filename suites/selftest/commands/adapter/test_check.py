@@ -235,6 +235,14 @@ RIGHT = (
 )  # fmt: skip
 
 
+def test_a_stack_with_sequences_alone_is_not_a_wrong_adapter() -> None:
+    """It says which rules judge it."""
+    examined = examine(f"{HERE}:OnlySequences")
+
+    assert told(examined) == []
+    assert "the profile SEQUENCE" in examined.findings[0][0].says
+
+
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_a_stack_cannot_have_is_nothing_to_mend(name: str) -> None:
     """It is noted."""

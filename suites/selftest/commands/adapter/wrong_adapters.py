@@ -541,6 +541,15 @@ class RefusesAll(Right):
         raise Unsupported("instances")
 
 
+class OnlySequences(Right):
+    """It has no dynamic batcher."""
+
+    info = TargetInfo("mine", "1", "mine", claims={"sequences": "oldest"})
+
+    def deploy(self, config: Any) -> Any:
+        raise Unsupported("requests without a sequence")
+
+
 class OneFolder(Right):
     """All deployments share a log."""
 
