@@ -6,6 +6,7 @@ from pathlib import Path
 
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.evidence.kinds import Evidence, from_json
+from batchproof.fixtures.judging.accused import accused
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.judge import judged
 from batchproof.fixtures.judging.verdicts import Verdict
@@ -50,7 +51,7 @@ def replay(path: Path) -> ExitStatus:
         "seconds": 0.0,
         "config": recorded.config,
         "seed": recorded.seed,
-        **shown(evidence),
+        **shown(evidence, accused(judgement, evidence), judgement.at),
     }
     print(failure.text(line, [attempt], {"target": recorded.target, "seed": recorded.seed}))
     print(f"\njudged again offline: {judgement.verdict} (when it was recorded: {then})")

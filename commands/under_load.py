@@ -13,6 +13,7 @@ from batchproof.commands.hunt.judges import judge
 from batchproof.fixtures.driving.sequence_features import steps_features_of
 from batchproof.fixtures.driving.under_load import timeline_of
 from batchproof.fixtures.evidence.timeline import Timeline
+from batchproof.fixtures.judging.accused import accused
 from batchproof.fixtures.judging.declarations import SHIPPED_KNOWN_ISSUES, KnownDecision, known_decisions
 from batchproof.fixtures.judging.drives import known_in
 from batchproof.fixtures.judging.judge import judged
@@ -41,9 +42,8 @@ def look_for(info: TargetInfo) -> Look:
         judgement = judged(RULE, timeline)
         if judgement.verdict is not Verdict.FAIL or timeline.problems or known_in(timeline, info, decisions):
             return Looked(len(asked))
-        shown = timeline.around(judgement.about) if judgement.about else timeline
         said = f"wanted: {judgement.expected}\nfound: {judgement.actual}"
-        return Looked(len(asked), judgement.actual, f"{said}\n\n{shown.picture(WIDTH)}\n")
+        return Looked(len(asked), judgement.actual, f"{said}\n\n{timeline.picture(WIDTH, accused(judgement, timeline))}\n")
 
     return look
 
@@ -61,7 +61,6 @@ def _of_steps(timeline: Timeline, info: TargetInfo, decisions: Sequence[KnownDec
         known = any(one.explains(info, trouble.kind, features) for one in decisions)
         known = known or (trouble.kind == "progress" and not queued)
         if trouble.verdict is Verdict.FAIL and not known:
-            shown = timeline.around(trouble.names) if trouble.names else timeline
             said = f"{trouble.rule}\nwanted: {trouble.allowed}\nfound: {trouble.happened}"
-            return Looked(asked, trouble.happened, f"{said}\n\n{shown.picture(WIDTH)}\n")
+            return Looked(asked, trouble.happened, f"{said}\n\n{timeline.picture(WIDTH, trouble.names)}\n")
     return Looked(asked)

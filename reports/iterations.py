@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from batchproof.reports import choice
+
 LEGEND = "p part of a prompt  P its end  . next token  $ last token  ~ waiting  x aborted  ! out of place"
 BARS = " ▁▂▃▄▅▆▇█"
 NONE = "(no iteration was seen)"
@@ -18,16 +20,16 @@ def draw(
 
     Below the requests are the rows, the share of the token budget and the share of the KV blocks used in each iteration. If
     a text is wrong, the iterations around its first wrong token are shown. mark: an iteration that is pointed at instead;
-    about: the requests that must be seen.
+    about: the requests that must be seen, from the arrival of the first of them if nothing else tells where to look.
     """
     requests, iterations = data["requests"], data["iterations"]
     if not requests:
         return "(no request was sent)"
     shown = chosen(data, most, about)
     label = min(24, max(6, *(len(one["name"]) for one in shown)))
-    window = window_of(data, max(8, width - label - 1), mark)
+    window = window_of(data, max(8, width - label - 1), mark, about)
     lines = [_line(one, data, label, window) for one in shown]
-    if mark is not None and mark >= window.start:
+    if mark is not None and mark in window:
         lines.append(f"{'':{label}} {' ' * (mark - window.start)}^ iteration {mark}")
     if len(requests) > len(shown):
         lines.append(f"... and {len(requests) - len(shown)} more")
@@ -39,17 +41,21 @@ def draw(
 
 
 def chosen(data: Mapping[str, Any], most: int, about: Collection[str] = ()) -> list[Mapping[str, Any]]:
-    """Return the requests that a picture is about, or whose text is wrong, and then the first ones, in their order."""
-    wrong = [one for one in data["requests"] if one["name"] in data["wrong"] or one["name"] in about][:most]
-    others = [one for one in data["requests"] if one not in wrong][: most - len(wrong)]
-    return [one for one in data["requests"] if one in wrong or one in others]
+    """Return the requests that a picture is about, or whose text is wrong, and those around them, in their order."""
+    together = [[row["serial"] for row in one["rows"]] for one in data["iterations"]]
+    return choice.chosen(data["requests"], most, (*about, *data["wrong"]), together)
 
 
-def window_of(data: Mapping[str, Any], columns: int, mark: int | None = None) -> range:
-    """Return the iterations that a picture shows: those around the marked one, or around the first wrong token."""
+def window_of(data: Mapping[str, Any], columns: int, mark: int | None = None, about: Collection[str] = ()) -> range:
+    """Return the iterations that a picture shows: those around the marked one, or around the first wrong token.
+
+    about: without both, the iterations since the first of these requests arrived are shown.
+    """
     count = len(data["iterations"])
     if mark is None and data["wrong"]:
         mark = min(_made_at(one, data["wrong"][one["name"]]) for one in data["requests"] if one["name"] in data["wrong"])
+    if mark is None:
+        mark = min((one["at"] for one in data["requests"] if one["name"] in about), default=None)
     if count <= columns or mark is None:
         return range(min(count, columns))
     first = max(0, min(mark - AROUND, count - columns))

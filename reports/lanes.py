@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
+from batchproof.reports.choice import chosen
+
 MOST = 24  # requests: more lanes than that are no picture any more
 MOST_STALLS = 8
 MOST_BLOCKS = 120
@@ -113,17 +115,19 @@ class Lanes:
 def cut(timeline: Mapping[str, Any], about: Sequence[str] = (), bounds: Iterable[Mapping[str, Any]] = ()) -> Lanes:
     """Return the picture of a timeline's JSON data. KeyError or TypeError if the data is of another kind.
 
-    about: requests that must be in it, and with them those in their batches. bounds: name (of the request, or ""), since_ns,
-    bound_ns, slack_ns, stall_ns and observed_ns of each bound that was judged; since_ns is a moment of the timeline.
+    about: requests that must be in it, with those in their batches and their neighbours. bounds: name (of the request, or
+    ""), since_ns, bound_ns, slack_ns, stall_ns and observed_ns of each bound that was judged; since_ns is a moment of the
+    timeline.
     """
     bounds = tuple(bounds)
-    chosen = _chosen(timeline, {*about, *(one["name"] for one in bounds)})
-    if not chosen:
+    together = [run["serials"] for run in timeline["executions"]]
+    drawn = chosen(timeline["requests"], MOST, (*about, *(one["name"] for one in bounds)), together)
+    if not drawn:
         return Lanes((), hidden=0)
-    first_ns = min(one["sent_ns"] for one in chosen)
-    place = {one["serial"]: at for at, one in enumerate(chosen)}
-    names = {one["name"]: at for at, one in enumerate(chosen)}
-    lanes = tuple(_lane(one, first_ns) for one in chosen)
+    first_ns = min(one["sent_ns"] for one in drawn)
+    place = {one["serial"]: at for at, one in enumerate(drawn)}
+    names = {one["name"]: at for at, one in enumerate(drawn)}
+    lanes = tuple(_lane(one, first_ns) for one in drawn)
     blocks = tuple(_blocks(timeline, place, first_ns))[:MOST_BLOCKS]
     limits = tuple(_limit(one, names, first_ns) for one in bounds)[:MOST]
     ends = [0, *(moment for lane in lanes for moment in (lane.sent_ns, lane.answered_ns) if moment is not None)]
@@ -138,23 +142,8 @@ def cut(timeline: Mapping[str, Any], about: Sequence[str] = (), bounds: Iterable
         marks=tuple(_marks(timeline["marks"], first_ns, last_ns))[:MOST],
         end_ns=end_ns,
         delay_ns=int(timeline["config"].get("max_queue_delay_ns", 0)),
-        hidden=len(timeline["requests"]) - len(chosen),
+        hidden=len(timeline["requests"]) - len(drawn),
     )
-
-
-def _chosen(timeline: Mapping[str, Any], wanted: set[str]) -> list[Mapping[str, Any]]:
-    """Return the requests to draw, in their order: those that are wanted, then their company, then the first others."""
-    requests = timeline["requests"]
-    if len(requests) <= MOST:
-        return list(requests)
-    mine = {one["serial"] for one in requests if one["name"] in wanted}
-    company = {serial for run in timeline["executions"] if mine & set(run["serials"]) for serial in run["serials"]}
-
-    def rank(request: Mapping[str, Any]) -> int:
-        return 0 if request["serial"] in mine else 1 if request["serial"] in company else 2
-
-    best = sorted(range(len(requests)), key=lambda at: (rank(requests[at]), at))[:MOST]
-    return [requests[at] for at in sorted(best)]
 
 
 def _lane(request: Mapping[str, Any], first_ns: int) -> Lane:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from batchproof.reports.choice import chosen
 from batchproof.reports.wording import line
 
 LEGEND = "q sent  - waiting  M enters the model  = in the model  > answered  x refused or failed  ? never answered"
@@ -45,14 +46,17 @@ class _Scale:
         return (at_ns - self.start_ns) * (self.columns - 1) // max(self.span_ns, 1)
 
 
-def draw(timeline: Mapping[str, Any], width: int = 100, most: int = 16, span_ns: int = 0) -> str:
-    """Return the picture of a timeline's JSON data, at most `width` columns wide, of its first `most` requests.
+def draw(
+    timeline: Mapping[str, Any], width: int = 100, most: int = 16, span_ns: int = 0, *, about: Collection[str] = ()
+) -> str:
+    """Return the picture of a timeline's JSON data, at most `width` columns wide, of `most` requests.
 
-    span_ns: at least as much time is drawn. KeyError or TypeError if the data is of another kind.
-    `LEGEND` explains the letters.
+    span_ns: at least as much time is drawn. about: the requests that must be seen; without any, the first are shown.
+    KeyError or TypeError if the data is of another kind. `LEGEND` explains the letters.
     """
     requests = timeline["requests"]
-    lives = [_life(request, timeline) for request in requests[:most]]
+    together = [run["serials"] for run in timeline["executions"]]
+    lives = [_life(request, timeline) for request in chosen(requests, most, about, together)]
     if not lives:
         return "(no request was sent)"
     label = max(2, *(len(life.name) for life in lives))

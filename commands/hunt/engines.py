@@ -161,7 +161,7 @@ class EngineHunt:
             *hanging("seen", f"in campaign {self.campaigns:,}; again in {hits} of {REPLAYS} replays"),
             *hanging("case", f"{len(script)} steps"),
             *(f"    {step!r}" for step in script[:12]),
-            *(f"  {clean(row)[:WIDTH]}" for row in found.picture(WIDTH).splitlines()),
+            *(f"  {clean(row)[:WIDTH]}" for row in found.picture(WIDTH, first.names, first.at).splitlines()),
         ]
         written = ""
         if rule:

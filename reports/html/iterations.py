@@ -28,7 +28,7 @@ def svg(data: Mapping[str, Any], title: str, *, mark: int | None = None, about: 
     title: what it shows, for those who do not see it. mark: the iteration at which two pictures differ first; about: the
     requests that differ there.
     """
-    window = window_of(data, COLUMNS, mark)
+    window = window_of(data, COLUMNS, mark, about)
     lanes = chosen(data, LANES, about)
     wide = min(WIDEST, (WIDTH - LEFT - RIGHT) / max(1, len(window), (mark or 0) + 1 - window.start))
     bottom = TOP + ROW * len(lanes)

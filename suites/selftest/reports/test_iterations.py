@@ -41,6 +41,20 @@ def test_a_wrong_text_is_in_sight() -> None:
     assert "... and 5 more" in picture
 
 
+def test_whom_it_is_about_is_in_sight() -> None:
+    """With nothing else that tells where to look, the iterations since the first of them arrived are shown."""
+    crowd = [asked(f"r{at:02}", 4, 1, at=at) for at in range(40)]
+    found = ran(" | ".join(f"{one.name}:0+4" for one in crowd), *crowd)
+
+    lines = found.picture(20, ("r30", "r31")).splitlines()
+
+    assert [line.split()[0] for line in lines[:16]] == [f"r{at}" for at in range(23, 39)]
+    assert "iterations 24" in "\n".join(lines)
+    assert lines[7] == "r30          P"
+    assert found.picture(20, at=39).splitlines()[16] == f"{'':7}{'':12}^"
+    assert "^" not in found.picture(20, at=40)
+
+
 def test_without_iterations_the_ends_are_told() -> None:
     """An engine that shows nothing inside has a picture, too."""
     picture = ran("", A, texts={"a": right(A)}, ends={"a": ("length",)}).picture(60)

@@ -80,6 +80,19 @@ def test_picture_keeps_the_first_requests_and_the_width() -> None:
     assert max(map(len, lines)) <= 100
 
 
+def test_picture_shows_whom_it_is_about() -> None:
+    """Far from the first requests, on the scale of what is drawn, with the number that its batch has among all."""
+    requests = tuple(Sent(f"r{at}", at, Payload(), at * MS, (at + 4) * MS) for at in range(200))
+    runs = tuple(Execution(0, at, (at, at + 1), (1, 1), (at + 2) * MS, (at + 3) * MS) for at in range(0, 200, 2))
+
+    lines = draw(data(Timeline(CONFIG, requests, runs)), 60, 4, about=["r170"]).splitlines()
+
+    assert [line.split()[0] for line in lines[:4]] == ["r168", "r169", "r170", "r171"]
+    assert [line.rpartition("| ")[2] for line in lines[:4]] == ["batch 85", "batch 85", "batch 86", "batch 86"]
+    assert lines[4] == "... and 196 more"
+    assert lines[6].split() == ["ms", "0", "2", "4", "6"]
+
+
 def test_failure_is_exact() -> None:
     """A failure shows the requirement, number against number, the picture, hints and commands."""
     assert failure.text(RESULTS[-1], LINES[1:4], header()) == FAILURE

@@ -81,7 +81,9 @@ def test_a_crowd_stays_small() -> None:
     picture = cut(data(crowd(2000)), about=["r1500"])
 
     assert len(svg(picture, "a crowd")) < 24_000
-    assert notes(picture, span(picture)) == ("1976 more requests of this drive are not drawn.",)
+    assert notes(picture, span(picture)) == (
+        "1976 more requests of this drive are not drawn.", "The queue delay of 200 ms ends outside the picture."
+    )  # fmt: skip
 
 
 def test_a_batch_that_is_cut_says_so() -> None:
