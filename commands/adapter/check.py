@@ -113,7 +113,7 @@ class Examination(Deploying):
                 return probe
             if probe is None:
                 return None
-        if WITHOUT in probe and self.claims("sequences"):
+        if WITHOUT in str(probe) and self.claims("sequences"):
             says = "no dynamic batcher: only sequences are served, and the rules of the profile SEQUENCE judge those"
             self._add(unseen("deploy", says))
             return None
