@@ -157,6 +157,8 @@ _TABLE = (
         "max_queue_size counts what waits (`waiting`), or also what is being executed (`inside`).",
         "a queue limit that counts only what waits",
         ("waiting", "inside"),
+        changes="With `inside`, rules that fill a queue behind a busy model deploy a limit that is larger by one: the "
+        "request in the model has that place.",
     ),
     Claim(
         "shedding",

@@ -15,6 +15,7 @@ from batchproof.fixtures.driving.script import (
     in_line,
     plugged,
 )
+from batchproof.fixtures.judging.places import counts_inside
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.reference_batcher.config import DELAY, REJECT, QueuePolicy
 from batchproof.targets.witness_model import extra
@@ -23,6 +24,7 @@ LIMITED = BatcherConfig(max_batch_size=4, max_queue_size=3)
 APART = BatcherConfig(max_batch_size=5, max_queue_size=3)  # no other rule meets what its cancellations leave behind
 LATER = BatcherConfig(max_batch_size=6, max_queue_size=3)  # and none what its history leaves behind
 AFTERWARDS = BatcherConfig(max_batch_size=7, max_queue_size=3)
+FAILING = BatcherConfig(max_batch_size=8, max_queue_size=3)
 SHAPED = BatcherConfig(max_batch_size=4, max_queue_size=3, inputs=extra())
 ROOMY = BatcherConfig(max_batch_size=4, max_queue_size=64)
 EXPIRING = BatcherConfig(max_batch_size=4, max_queue_size=3, queue_timeout_ns=600 * MS)
@@ -76,12 +78,16 @@ def test_limit_itself_is_served(drive, judge):
 
 
 @pytest.mark.rule("DB-LIMIT-004")
-def test_room_again(drive, judge):
+def test_room_again(drive, judge, claims):
     """When a full queue has room again, requests are accepted again"""
     full = *in_line(Send("r0", hold="next"), Send("r1"), Send("r2")), Send("r3"), Answered(("r3",))
     again = in_line(*(Send(f"again{i}") for i in range(3)))
+    running = Entered("r0"), *again, Release("next")
+    if counts_inside(claims):  # there is room when they have left the model
+        over = Release("next"), Answered(("r0", "r1", "r2"))
+        running = *over, Send("last", hold="last"), Entered("last"), *again, Release("last")
 
-    judge(drive(LIMITED, (*plugged(*full), Entered("r0"), *again, Release("next"))))
+    judge(drive(LIMITED, (*plugged(*full), *running)))
 
 
 @pytest.mark.rule("DB-LIMIT-005")
@@ -167,3 +173,11 @@ def test_late_leaves_its_place(drive, judge):
     late = (*in_line(*(Send(f"x{i}") for i in range(3))), Send("over", after_ns=700 * MS), Answered(("over",)))
 
     judge(drive(DELAYING, (*plugged(*late), Answered(("plug", "x0", "x1", "x2")), *overfull_again())))
+
+
+@pytest.mark.rule("DB-LIMIT-015")
+def test_failed_leaves_its_place(drive, judge):
+    """After batches have failed, exactly as many wait as max_queue_size allows"""
+    poisoned = in_line(*(Send(f"x{i}", fail=True) for i in range(3)))
+
+    judge(drive(FAILING, (*plugged(*poisoned), Answered(("plug", "x0", "x1", "x2")), *overfull_again())))

@@ -242,7 +242,7 @@ class _CountsInside(_Changed):
 class CountsInside(Narrow):
     """Its limit counts what is executed too."""
 
-    claims: ClassVar[dict[str, Any]] = {"queue_limit_counts": "inside", "statistics": False, "priorities": False}
+    claims: ClassVar[dict[str, Any]] = {"queue_limit_counts": "inside", "statistics": False}
 
     def deploy(self, config: Any) -> Any:
         """Serve without a limit, behind one that counts all requests."""
