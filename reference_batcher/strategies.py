@@ -6,6 +6,7 @@
     slow:N          everybody joins, and each answer takes N milliseconds
     raises:N        `include` raises for a request of volume N; everybody else joins
     raises-once:N   the same, but only the first time that it is asked about such a request
+    fragile:N       as volume:N, but only who joins is recorded, and each hook can raise (see `Fragile`)
 
 The volume of a request is the number of bytes of its inputs, as in Triton's own example, unless another measure is given.
 `targets/triton/strategy.c` has the same strategies for Triton.
@@ -21,8 +22,9 @@ from typing import Any
 from .execution import Tree, leaves
 
 Measure = Callable[[Tree], int]
-NUMBERED = ("volume", "slow", "raises", "raises-once")
+NUMBERED = ("volume", "slow", "raises", "raises-once", "fragile")
 PLAIN = ("alone", "first")
+ASKED_BADLY, ENDS_BADLY, BEGINS_BADLY, CLOSES_BADLY = 7, 13, 11, 17  # volumes at which a hook of `Fragile` raises
 
 
 def problem(text: str) -> str:
@@ -38,9 +40,11 @@ def nbytes(inputs: Tree) -> int:
     return sum(getattr(leaf, "nbytes", len(leaf)) for leaf in leaves(inputs))
 
 
-def strategy_of(text: str, measure: Measure = nbytes) -> Strategy | None:
+def strategy_of(text: str, measure: Measure = nbytes) -> Strategy | Fragile | None:
     """Return the strategy of this name; None for an empty one."""
     kind, _, number = text.partition(":")
+    if kind == "fragile":
+        return Fragile(int(number), measure)
     return Strategy(kind, int(number or 0), measure) if text else None
 
 
@@ -98,3 +102,58 @@ class Strategy:
                 self.raised = True
                 raise RuntimeError(f"a request of volume {volume}")
         return True
+
+
+@dataclass
+class FragileRecord:
+    """The volume of those who have joined, and whether one of them makes `batch_finalize` raise."""
+
+    volume: int = 0
+    ends_badly: bool = False
+
+
+@dataclass
+class Fragile:
+    """A limit of volume whose record has nothing of a request that it refuses; a `BatchStrategy`.
+
+    `include` raises for a request of volume 7. Once one of 13 has joined, `batch_finalize` raises for its batch; after one
+    of 11, `batch_initialize` raises for the next batch; after one of 17, `batcher_finalize` raises.
+    """
+
+    number: int
+    measure: Measure
+    begins_badly: bool = field(default=False, init=False)
+    closes_badly: bool = field(default=False, init=False)
+
+    def batcher_initialize(self, config: Any) -> None:
+        """Do nothing."""
+
+    def batch_initialize(self) -> FragileRecord:
+        """Return an empty record."""
+        if self.begins_badly:
+            self.begins_badly = False
+            raise RuntimeError(f"a batch before this one had a volume of {BEGINS_BADLY}")
+        return FragileRecord()
+
+    def include(self, request: Any, record: FragileRecord) -> bool:
+        """Return whether it joins, and remember it if it does."""
+        volume = self.measure(request.inputs)
+        if volume == ASKED_BADLY:
+            raise RuntimeError(f"a request of volume {volume}")
+        if record.volume + volume > self.number:
+            return False
+        record.volume += volume
+        record.ends_badly |= volume == ENDS_BADLY
+        self.begins_badly |= volume == BEGINS_BADLY
+        self.closes_badly |= volume == CLOSES_BADLY
+        return True
+
+    def batch_finalize(self, record: FragileRecord) -> None:
+        """Raise for some batches."""
+        if record.ends_badly:
+            raise RuntimeError(f"this batch had a volume of {ENDS_BADLY}")
+
+    def batcher_finalize(self) -> None:
+        """Raise after some requests."""
+        if self.closes_badly:
+            raise RuntimeError(f"a batch had a volume of {CLOSES_BADLY}")

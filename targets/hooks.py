@@ -70,15 +70,14 @@ class Logged:
         self._records = 0
 
     def batcher_initialize(self, config: BatcherConfig) -> None:
-        """Log and pass on."""
-        self._write({"hook": "batcher_initialize"})
-        self._strategy.batcher_initialize(config)
+        """Pass on, and log."""
+        self._logged(lambda: self._strategy.batcher_initialize(config), "batcher_initialize")
 
     def batch_initialize(self) -> tuple[int, Any]:
-        """Log and pass on; return the record with its number."""
+        """Pass on, and log; return the record with its number."""
         self._records += 1
-        self._write({"hook": "batch_initialize", "record": self._records})
-        return self._records, self._strategy.batch_initialize()
+        number = self._records
+        return number, self._logged(self._strategy.batch_initialize, "batch_initialize", record=number)
 
     def include(self, request: Any, record: tuple[int, Any]) -> bool:
         """Pass on, and log with the answer, or with what was raised."""
@@ -92,11 +91,20 @@ class Logged:
         return joins
 
     def batch_finalize(self, record: tuple[int, Any]) -> None:
-        """Log and pass on."""
-        self._write({"hook": "batch_finalize", "record": record[0]})
-        self._strategy.batch_finalize(record[1])
+        """Pass on, and log."""
+        self._logged(lambda: self._strategy.batch_finalize(record[1]), "batch_finalize", record=record[0])
 
     def batcher_finalize(self) -> None:
-        """Log and pass on."""
-        self._write({"hook": "batcher_finalize"})
-        self._strategy.batcher_finalize()
+        """Pass on, and log."""
+        self._logged(self._strategy.batcher_finalize, "batcher_finalize")
+
+    def _logged(self, call: Callable[[], Any], hook: str, **of: int) -> Any:
+        """Return what a hook returns; its line says what it has raised, if it has."""
+        line: dict[str, Any] = {"hook": hook, **of}
+        try:
+            return call()
+        except Exception as error:
+            line["error"] = str(error)
+            raise
+        finally:
+            self._write(line)

@@ -32,7 +32,7 @@ typedef struct {
   int64_t number;
   int log;
   long records;
-  bool raised;
+  bool raised, begins_badly, closes_badly;
   int64_t refused; /* the request that was refused to an empty batch last, and how often in a row */
   int times;
 } Batcher;
@@ -41,6 +41,7 @@ typedef struct {
   Batcher* batcher;
   long number;
   int64_t requests, volume;
+  bool ends_badly;
 } Record;
 
 /* Copies the value of a parameter out of the model's configuration; an empty text if there is none. */
@@ -87,33 +88,45 @@ Error* TRITONBACKEND_ModelBatcherInitialize(Batcher** out, void* model) {
   return 0;
 }
 
+/* Logs a call, with the error if it is to fail, and returns that error. number: of the record; 0: of none. */
+static Error* logged(int log, const char* hook, long number, bool fails, const char* why) {
+  char record[40] = "", error[100] = "";
+  if (number) snprintf(record, sizeof record, ", \"record\": %ld", number);
+  if (fails) snprintf(error, sizeof error, ", \"error\": \"%s\"", why);
+  dprintf(log, "{\"hook\": \"%s\"%s%s}\n", hook, record, error);
+  return fails ? TRITONSERVER_ErrorNew(INTERNAL, why) : 0;
+}
+
 Error* TRITONBACKEND_ModelBatcherFinalize(Batcher* batcher) {
-  dprintf(batcher->log, "{\"hook\": \"batcher_finalize\"}\n");
+  Error* error = logged(batcher->log, "batcher_finalize", 0, batcher->closes_badly, "a batch had a volume of 17");
   close(batcher->log);
   free(batcher);
-  return 0;
+  return error;
 }
 
 Error* TRITONBACKEND_ModelBatchInitialize(Batcher* batcher, void** out) {
   Record* record = calloc(1, sizeof *record);
   record->batcher = batcher;
   record->number = ++batcher->records;
-  dprintf(batcher->log, "{\"hook\": \"batch_initialize\", \"record\": %ld}\n", record->number);
   *out = record;
-  return 0;
+  bool fails = batcher->begins_badly;
+  batcher->begins_badly = false;
+  return logged(batcher->log, "batch_initialize", record->number, fails, "a batch before this one had a volume of 11");
 }
 
 Error* TRITONBACKEND_ModelBatchFinalize(void* userp) {
   Record* record = userp;
-  dprintf(record->batcher->log, "{\"hook\": \"batch_finalize\", \"record\": %ld}\n", record->number);
+  const char* why = "this batch had a volume of 13";
+  Error* error = logged(record->batcher->log, "batch_finalize", record->number, record->ends_badly, why);
   free(record);
-  return 0;
+  return error;
 }
 
 /* Whether a request of this volume joins; *raises: the hook has to fail instead. */
 static bool decided(const Record* record, int64_t volume, bool* raises) {
   Batcher* batcher = record->batcher;
-  if (is(batcher, "volume")) return record->volume + volume <= batcher->number;
+  if (is(batcher, "fragile") && volume == 7) return *raises = true;
+  if (is(batcher, "volume") || is(batcher, "fragile")) return record->volume + volume <= batcher->number;
   if (is(batcher, "alone")) return !record->requests;
   if (is(batcher, "first")) return !record->requests || !record->volume || record->requests < record->volume;
   if (is(batcher, "slow")) {
@@ -162,7 +175,12 @@ Error* TRITONBACKEND_ModelBatchIncludeRequest(void* request, void* userp, bool* 
   }
   if (*include) {
     if (!record->requests++ && is(record->batcher, "first")) record->volume = volume;
-    if (is(record->batcher, "volume")) record->volume += volume;
+    if (is(record->batcher, "volume") || is(record->batcher, "fragile")) record->volume += volume;
+    if (is(record->batcher, "fragile")) {
+      record->ends_badly |= volume == 13;
+      record->batcher->begins_badly |= volume == 11;
+      record->batcher->closes_badly |= volume == 17;
+    }
   }
   dprintf(log, "{\"hook\": \"include\", \"record\": %ld, \"serial\": %ld, \"joins\": %s}\n", record->number, (long)serial,
           *include ? "true" : "false");

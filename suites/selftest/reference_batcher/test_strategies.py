@@ -29,6 +29,7 @@ def joins(name: str, *volumes: int) -> list[bool]:
         ("first", (0, 9, 9), [True, True, True]),
         ("slow:0", (1, 1), [True, True]),
         ("raises:7", (1, 2), [True, True]),
+        ("fragile:96", (97, 96, 1), [False, True, False]),
     ],
 )
 def test_who_joins(name: str, volumes: tuple[int, ...], wanted: list[bool]) -> None:
@@ -47,6 +48,25 @@ def test_who_raises() -> None:
     with pytest.raises(RuntimeError, match="7"):
         strategy.include(seven, strategy.batch_initialize())
     assert strategy.include(seven, strategy.batch_initialize())
+
+
+def test_each_hook_of_a_fragile_one_raises() -> None:
+    """`include` for 7, `batch_finalize` after 13, the next `batch_initialize` after 11, and `batcher_finalize` after 17."""
+    strategy = strategy_of("fragile:96", int)
+    assert strategy is not None
+    record = strategy.batch_initialize()
+    strategy.batcher_finalize()
+    with pytest.raises(RuntimeError, match="a request of volume 7"):
+        strategy.include(SimpleNamespace(inputs=7), record)
+    strategy.batch_finalize(record)
+    assert all(strategy.include(SimpleNamespace(inputs=volume), record) for volume in (13, 11, 17))
+    with pytest.raises(RuntimeError, match="volume of 13"):
+        strategy.batch_finalize(record)
+    with pytest.raises(RuntimeError, match="volume of 11"):
+        strategy.batch_initialize()
+    strategy.batch_finalize(strategy.batch_initialize())
+    with pytest.raises(RuntimeError, match="volume of 17"):
+        strategy.batcher_finalize()
 
 
 def test_a_configuration_names_it() -> None:

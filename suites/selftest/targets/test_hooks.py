@@ -52,6 +52,15 @@ def test_what_a_hook_raised_is_in_it() -> None:
     assert "hook include raised RuntimeError: a request of volume 7" in timeline["r0"].message
 
 
+def test_what_the_beginning_or_the_end_of_a_batch_raised_is_in_it() -> None:
+    """With the record's number, in the order of the calls."""
+    ended, begun = driven("virtual", "fragile:96", 13), driven("virtual", "fragile:96", 11, 96)
+
+    assert lines(ended)[-1] == "batch_finalize 2  0 this batch had a volume of 13"
+    assert "batch_initialize 3  0 a batch before this one had a volume of 11" in lines(begun)
+    assert begun["r1"].kind == "failed"
+
+
 def test_no_hooks_without_a_strategy() -> None:
     """Nothing is logged, and the evidence is what it was before there were strategies."""
     timeline = driven("virtual", "", 7)
