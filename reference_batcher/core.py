@@ -33,6 +33,7 @@ Sizes" and "Delayed Batching".)
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 
 from .config import BatcherConfig
@@ -102,7 +103,8 @@ class DynamicBatcher:
         if not self.free and not self._expires:  # a newcomer cannot even bring a timeout with it
             return BUSY
         if self.drained and self.hooks:
-            self.lookahead.forget()
+            with contextlib.suppress(StrategyError):  # all of that batch were taken back, so nobody is left to be told
+                self.lookahead.forget()
             self.hooks.close()
         if not self.free or not self.queue:
             return NOTHING if expiry_ns is None else Wait(expiry_ns)
@@ -133,13 +135,17 @@ class DynamicBatcher:
             if batch and (larger > self.config.max_batch_size or entry.shape != batch[0].shape):
                 head.grows = False
                 break
-            if self.hooks and not self.hooks.include(entry, head) and batch:
+            joins = not self.hooks or self.hooks.include(entry, head)
+            if not joins and batch:
                 head.grows = False
                 break
             batch.append(entry)
             head.rows, head.oldest_ns = larger, min(head.oldest_ns, entry.queued_ns)
             if larger in self._preferred:
                 head.ready = len(batch)
+            if not joins:  # refused even alone, so it is alone: the strategy's record may know nothing of it
+                head.grows = False
+                break
         return head
 
     def _departure(self, head: Head, now_ns: int) -> tuple[int, int]:

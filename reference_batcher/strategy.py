@@ -39,7 +39,7 @@ class BatchStrategy(Protocol):
         """Return whether this request joins the batch: its `rows`, `inputs` and `priority` are known.
 
         If it does not, the batch leaves without it, and the request begins the next one. The first request of a batch joins
-        whatever the answer is: otherwise it would never be served.
+        whatever the answer is, otherwise it would never be served; if it is refused, nobody else joins it.
         """
 
     def batch_finalize(self, record: Any) -> None:

@@ -109,15 +109,29 @@ def test_a_batch_that_is_begun_anew_has_a_new_record() -> None:
 
 
 def test_a_request_that_is_refused_even_alone_is_served() -> None:
-    """The first request of a batch joins whatever the strategy says."""
+    """The first request of a batch joins whatever the strategy says, and then nobody else does, whatever it would say."""
 
     class Nobody(Pairs):
         def include(self, request: Entry, record: list[str]) -> bool:
-            """Refuse everybody."""
-            del request, record
-            return False
+            """Refuse everybody but b."""
+            del record
+            return str(request.inputs) == "b"
 
-    assert [left(core(Nobody(), "a", "b"))] == ["a"]
+    batcher = core(Nobody(), "a", "b", "c", max_queue_delay_ns=HOUR)
+
+    assert [left(batcher), left(batcher), left(batcher), left(batcher)] == ["a", "b", "c", ""]
+
+
+def test_a_batch_that_is_taken_back_may_fail_to_end() -> None:
+    """Nobody is left to be told when the batcher is closed; the strategy still ends."""
+    strategy = Pairs("batch_finalize")
+    batcher = core(strategy, "a", max_queue_delay_ns=HOUR)
+    assert left(batcher) == ""
+    assert batcher.cancel(next(iter(batcher.queue)))
+    batcher.drain()
+
+    assert left(batcher) == ""
+    assert [name for name, *_ in strategy.calls][-2:] == ["batch_finalize", "batcher_finalize"]
 
 
 @pytest.mark.parametrize(
