@@ -32,9 +32,11 @@ def ran(
     return model, names, Place(version, process, group, number), enter, enter + 10 if leave is None else leave, rows
 
 
-def did(verb: str, model: str = "model", begun: float = 0, ended: float | None = 10, error: str = "") -> Operation:
-    """One operation."""
-    return Operation(verb, model, round(begun * MS), None if ended is None else round(ended * MS), error)
+def did(
+    verb: str, model: str = "model", begun: float = 0, ended: float | None = 10, error: str = "", **facts: Any
+) -> Operation:
+    """One operation; facts: of the model that is loaded."""
+    return Operation(verb, model, round(begun * MS), None if ended is None else round(ended * MS), error, facts)
 
 
 def looked(name: str, model: str = "model", ready: bool = True, at: float = 0, **more: Any) -> Look:

@@ -36,6 +36,7 @@ def judged(session: Session, rule: str) -> tuple[str, str]:
     """Return the verdict and the words of a rule."""
     test = serving_tests()[rule]
     given = {"serving": session.context.serving, "judge": lambda evidence: session.judge(rule, evidence), "seed": lambda: 1}
+    given |= {"claims": session.info.claims}
 
     def body() -> None:
         given["serving"] = session.context.serving
