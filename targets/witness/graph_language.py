@@ -1,6 +1,7 @@
 """The witness language model as a transformer, for engines that accept only real graphs; same functions as `language`.
 
-This file is copied into other processes (an engine's own interpreter), so it needs only the standard library.
+This file is copied into other processes (an engine's own interpreter), so it needs only the standard
+library and the file `language` next to it.
 
 The next token has six digits in base 4. Each is a sum over the whole context, modulo 4, of what each token adds at its
 position (`added`). Attention that weighs all entries of the KV cache equally computes such a sum, and small integers are
@@ -20,6 +21,8 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 from zlib import crc32
+
+from .language import digest
 
 RADIX = 4
 DIGITS = 6
@@ -130,7 +133,8 @@ def serial_of(context: Sequence[int]) -> int:
 def row(context: Sequence[int], positions: Sequence[int], new: int, blocks: Sequence[int] = ()) -> list[Any]:
     """Return a row's entry in the log of an iteration, as `language.row` does."""
     torn = sum(place != position for place, position in enumerate(positions))
-    return [serial_of(context), len(context) - new, new, torn, list(blocks)]
+    read = digest(token & 0xFFFF for token in context)
+    return [serial_of(context), len(context) - new, new, torn, list(blocks), read]
 
 
 def _sums(context: Sequence[int]) -> list[int]:

@@ -12,6 +12,7 @@ three tokens after it encode the request's serial, so that the model knows whose
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from struct import pack
 from typing import Any
 from zlib import crc32
 
@@ -27,7 +28,8 @@ UNKNOWN = 0  # the serial of a context that does not name one
 
 def digest(tokens: Iterable[int], before: int = 0) -> int:
     """Return the digest of a context. before: the digest of everything in front of these tokens."""
-    return crc32(b"".join(token.to_bytes(2, "little") for token in tokens), before)
+    all_ = tuple(tokens)
+    return crc32(pack(f"<{len(all_)}H", *all_), before)
 
 
 def next_token(context: Sequence[int]) -> int:
@@ -80,10 +82,10 @@ def serial_of(context: Sequence[int]) -> int:
 
 
 def row(context: Sequence[int], positions: Sequence[int], new: int, blocks: Sequence[int] = ()) -> list[Any]:
-    """Return a row's entry in the log of an iteration: [serial, start, new, torn, blocks].
+    """Return a row's entry in the log of an iteration: [serial, start, new, torn, blocks, digest].
 
     context, positions: what was read back, with the row's new tokens at the end. An entry is torn if its position is not its
-    place. start: how many tokens there were before this iteration.
+    place. start: how many tokens there were before this iteration. digest: names the request before its name is read.
     """
     torn = sum(place != position for place, position in enumerate(positions))
-    return [serial_of(context), len(context) - new, new, torn, list(blocks)]
+    return [serial_of(context), len(context) - new, new, torn, list(blocks), digest(token & 0xFFFF for token in context)]

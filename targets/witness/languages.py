@@ -19,6 +19,9 @@ class Language(Protocol):
     def continuation(self, prompt: Sequence[int], count: int) -> tuple[int, ...]:
         """Return the next tokens after a prompt."""
 
+    def serial_of(self, context: Sequence[int]) -> int:
+        """Return the serial that a context names, 0 if it names none."""
+
 
 class TextUnknown(Exception):
     """The text of the language model cannot be computed."""
@@ -41,6 +44,11 @@ class Unknown:
         """Raise TextUnknown."""
         del prompt, count
         raise TextUnknown("the language model is not known, so its text cannot be computed")
+
+    def serial_of(self, context: Sequence[int]) -> int:
+        """Return 0: there is no room for a name."""
+        del context
+        return 0
 
 
 LANGUAGES: dict[str, Language] = {"witness": language, "graph": graph_language, "unknown": Unknown()}

@@ -260,7 +260,7 @@ def _rows(trial: Trial) -> Sequence[list[Any]]:
 
 def _is_line(line: Any) -> bool:
     keys = ("number", "enter_ns", "exit_ns", "rows")
-    return isinstance(line, dict) and all(key in line for key in keys) and all(len(row) == 5 for row in line["rows"])
+    return isinstance(line, dict) and all(key in line for key in keys) and all(len(row) in (5, 6) for row in line["rows"])
 
 
 def _shown(what: Any) -> str:

@@ -61,7 +61,7 @@ def test_the_log_has_every_row() -> None:
     lines = engine.log()
 
     rows = [[5, 0, 8, 0, [0, 1]], [5, 8, 2, 0, [0, 1, 2]], [5, 10, 1, 0, [0, 1, 2]]]
-    assert [line["rows"] for line in lines] == [[row] for row in rows]
+    assert [[row[:5] for row in line["rows"]] for line in lines] == [[row] for row in rows]
     assert [line["number"] for line in lines] == [1, 2, 3]
     assert all(line["enter_ns"] <= line["exit_ns"] for line in lines)
     assert engine.log() == []

@@ -77,7 +77,7 @@ def named(lines: Sequence[dict], wanted: Sequence[Generation]) -> set[str]:
     computed = {one.serial: 0 for one in wanted}
     lengths = {one.serial: len(one.prompt) for one in wanted}  # which fit into one iteration
     found = set()
-    for serial, start, new, torn, _ in (row for line in lines for row in line["rows"]):
+    for serial, start, new, torn, *_ in (row for line in lines for row in line["rows"]):
         if torn:
             found.add("torn")
         if start != computed.get(serial) or (start == 0 and new != lengths[serial]):

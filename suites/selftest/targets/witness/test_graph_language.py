@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batchproof.targets.witness import graph_language as language
+from batchproof.targets.witness.language import digest
 
 SIZE = 4  # slots of a block in the tests' cache
 FIRST, SECOND = language.prompt(258, 14), language.prompt(70_000, 11)
@@ -173,5 +174,5 @@ def test_a_serial_that_three_tokens_cannot_hold_is_refused():
 
 
 def test_a_row_of_the_log_counts_entries_out_of_place():
-    """As the other language's row: serial, start, new, torn, blocks."""
-    assert language.row(FIRST, [*range(12), 3, 13], 2, [5, 1, 3, 0]) == [258, 12, 2, 1, [5, 1, 3, 0]]
+    """As the other language's row: serial, start, new, torn, blocks, digest."""
+    assert language.row(FIRST, [*range(12), 3, 13], 2, [5, 1, 3, 0]) == [258, 12, 2, 1, [5, 1, 3, 0], digest(FIRST)]

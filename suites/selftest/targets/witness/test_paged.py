@@ -29,7 +29,7 @@ def test_right_tables_give_the_right_text():
     """Each row names its request, its blocks and nothing torn; the next token is the client's."""
     rows = prefill(RIGHT, TABLES)
 
-    assert [row for row, _ in rows] == [[1, 0, 6, 0, [3, 1]], [2, 0, 5, 0, [2, 4]]]
+    assert [row[:5] for row, _ in rows] == [[1, 0, 6, 0, [3, 1]], [2, 0, 5, 0, [2, 4]]]
     assert [token for _, token in rows] == NEXT
 
 
@@ -40,7 +40,7 @@ def test_a_context_goes_on_where_it_was_left():
     now = Iteration(np.array(NEXT), np.array([6, 5]), np.array([6, 17]), [0, 1, 2], [7, 6], np.array(TABLES))
     rows = list(rows_of(cache, now))
 
-    assert [row for row, _ in rows] == [[1, 6, 1, 0, [3, 1]], [2, 5, 1, 0, [2, 4]]]
+    assert [row[:5] for row, _ in rows] == [[1, 6, 1, 0, [3, 1]], [2, 5, 1, 0, [2, 4]]]
     assert [token for _, token in rows] == [language.continuation(FIRST, 2)[1], language.continuation(SECOND, 2)[1]]
 
 
@@ -58,7 +58,7 @@ def test_a_wrong_table_is_seen_as_a_place_and_as_a_text(slots: list, tables: lis
     """A fault shows as torn entries or another request's serial, and as another next token."""
     rows = prefill(slots, tables)
 
-    assert [row for row, _ in rows] == seen
+    assert [row[:5] for row, _ in rows] == seen
     assert [token for _, token in rows] != NEXT
 
 
@@ -70,7 +70,9 @@ def test_a_cache_of_its_own_does_the_same_and_keeps_a_log():
     lines = cache.log()
 
     assert (first, then) == (NEXT, [language.continuation(FIRST, 2)[1]])
-    assert [line["rows"] for line in lines] == [[[1, 0, 6, 0, [3, 1]], [2, 0, 5, 0, [2, 4]]], [[1, 6, 1, 0, [3, 1]]]]
+    assert [[row[:5] for row in line["rows"]] for line in lines] == [
+        [[1, 0, 6, 0, [3, 1]], [2, 0, 5, 0, [2, 4]]], [[1, 6, 1, 0, [3, 1]]],
+    ]  # fmt: skip
     assert [line["number"] for line in lines] == [1, 2]
     assert cache.log() == []
 
@@ -80,7 +82,7 @@ def test_what_was_never_written_is_out_of_place():
     cache = PagedCache(6, SIZE)
     cache.run([((20,), 3, [2])])
 
-    assert cache.log()[0]["rows"] == [[0, 3, 1, 3, [2]]]
+    assert cache.log()[0]["rows"][0][:5] == [0, 3, 1, 3, [2]]
 
 
 @pytest.mark.parametrize("blocks", [[3], [3, 99], [3, -1]], ids=["too short", "no such block", "nothing"])
@@ -118,7 +120,7 @@ def test_guesses_are_verified_at_once():
 
     assert following[:2] == [second, third]
     assert after == [language.continuation(FIRST, 4)[3]]
-    assert [line["rows"] for line in cache.log()] == [
+    assert [[row[:5] for row in line["rows"]] for line in cache.log()] == [
         [[1, 0, 6, 0, [0, 1]]], [[1, 6, 3, 0, [0, 1, 2]]], [[1, 8, 1, 0, [0, 1, 2]]],
     ]  # fmt: skip
 
