@@ -321,7 +321,7 @@ _TABLE = (
     Claim(
         "joins_within",
         "A request for which there is room takes part at the latest in this iteration after its arrival: 1 is the next one. "
-        "An engine may keep the KV blocks of a whole prompt from its start, and one without preemption those of a whole text.",
+        "An engine may keep the KV blocks of a whole prompt from its start, without preemption those of a whole text.",
         "a bound on when a request joins",
         OR_NOTHING,
         least=1,
