@@ -6,21 +6,24 @@ from batchproof.fixtures.driving.script import Entered, Queued, Release, Script,
 from batchproof.reference_batcher import BatcherConfig
 
 FOUR = BatcherConfig(max_batch_size=4)
+SIXTEEN = BatcherConfig(max_batch_size=16)
 
 
-def poisoned() -> Script:
-    """A full batch with two requests that make the model raise, and two batches behind it.
+def poisoned(size: int = 4) -> Script:
+    """A full batch of this size with two requests that make the model raise, and two batches behind it.
 
     There are two because the first may have to leave alone, if batches do not grow while the model is busy.
     """
-    bad = Send("bad0", fail=True), Send("bad1", fail=True), Send("bad2"), Send("bad3")
-    return gated(*bad, *(Send(f"r{i}") for i in range(8)))
+    bad = (Send(f"bad{i}", fail=i < 2) for i in range(size))
+    return gated(*bad, *(Send(f"r{i}") for i in range(2 * size)))
 
 
 @pytest.mark.rule("DB-FAIL-001")
 def test_members_fail(drive, judge):
     """A batch that raises fails every one of its members"""
     judge(drive(FOUR, poisoned(), gather=True))
+
+    judge(drive(SIXTEEN, poisoned(16), gather=True))
 
 
 @pytest.mark.rule("DB-FAIL-002")

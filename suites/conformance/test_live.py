@@ -1,5 +1,7 @@
 """Liveness: no request is forgotten, and no instance is idle while a request is due."""
 
+from dataclasses import replace
+
 import pytest
 
 from batchproof.fixtures.driving.script import (
@@ -13,8 +15,10 @@ from batchproof.fixtures.driving.script import (
     Malformed,
     Queued,
     Release,
+    Running,
     Send,
     arrivals,
+    at_once,
     burst,
     gated,
     in_line,
@@ -42,11 +46,15 @@ def test_no_idle_beside_work(drive, judge):
 
 
 @pytest.mark.rule("DB-LIVE-003")
-def test_instances_in_parallel(drive, judge):
+def test_instances_in_parallel(drive, judge, claims):
     """As many batches run at once as there are instances"""
     plugs = [step for i in range(3) for step in (Send(f"p{i}", hold=f"gate{i}"), Entered(f"p{i}"))]
 
     judge(drive(THREE_INSTANCES, (*plugs, *(Release(f"gate{i}") for i in range(3)))))
+    if claims.get("queue") != "each-instance":
+        each = replace(THREE_INSTANCES, max_batch_size=max(4, claims.get("smallest_batch", 4)))
+        names = [f"r{i}" for i in range(3 * each.max_batch_size)]
+        judge(drive(each, (*at_once("all", *names, hold="gate"), Running(3), Release("gate"))))  # and not one by one
 
 
 @pytest.mark.rule("DB-LIVE-004")
