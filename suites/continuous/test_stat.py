@@ -5,9 +5,7 @@ import pytest
 
 def ended(on):
     """Let all requests end, look once more, and return what happened."""
-    on.finish()
-    on.step(2)
-    on.look("ended")
+    on.look_at_rest("ended")
     return on.generations()
 
 
@@ -51,6 +49,9 @@ def test_tokens(generating, judge):
     on = generating()
     for place in (1, 2, 3):
         on.send(f"r{place}", length=on.block + place, max_tokens=4 * place)
+    if on.claims.get("stop_tokens"):
+        for place in (1, 2, 3):
+            on.send(f"stops{place}", length=on.block + place, max_tokens=12, stop_after=2 + place)
     on.until_got("r1", 3)
     on.look("under way")
 
@@ -87,5 +88,16 @@ def test_cached(generating, judge):
     for name in ("r0", "r1", "r2"):
         on.send(name, length=4 * on.block, shared=3 * on.block, max_tokens=4)
         on.finish()
-
     judge(ended(on))
+    if on.claims.get("kv_blocks"):
+        judge(with_a_prompt_that_waits(generating(seqs=3, blocks=12, prefix_cache=True)))
+
+
+def with_a_prompt_that_waits(on):
+    """Let a prompt wait whose beginning is in the prefix cache: it is looked up in every iteration."""
+    on.send("r0", length=3 * on.block + 4, shared=3 * on.block, max_tokens=2)
+    on.finish()
+    on.send("large", length=7 * on.block + 4, max_tokens=on.block // 2)
+    on.until_running("large")
+    on.send("waits", length=5 * on.block + 3, shared=3 * on.block, max_tokens=2)
+    return ended(on)

@@ -4,10 +4,10 @@ import pytest
 
 
 def mixed(generating):
-    """More prompts than the sequence limit, with lengths just below, at and above block boundaries."""
+    """More prompts than the sequence limit, with lengths just below, at and above block boundaries, and two of the same."""
     on = generating()
     block = on.block
-    for place, length in enumerate((block - 1, block, block + 1, 2 * block, 3 * block + 1, block // 2)):
+    for place, length in enumerate((block - 1, block, block, block + 1, 2 * block, 3 * block + 1, block // 2)):
         on.send(f"r{place}", length=length, max_tokens=block // 2 + 3 * place)
     return on.generations()
 
