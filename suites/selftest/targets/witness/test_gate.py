@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from batchproof.targets.witness.gate import Gate
+from batchproof.targets.witness.gate import HANDFUL, Gate
 from batchproof.targets.witness.language import prompt
 from batchproof.targets.witness.paged import PagedCache
 
@@ -23,6 +23,20 @@ def test_a_model_waits_for_a_step():
 
     assert before == []
     assert len(cache.log()) == 1
+
+
+def test_a_handful_passes_at_a_time():
+    """What happens in a step that has seen its news is a few iterations, however quick the model is."""
+    gate = Gate()
+    passed: list[int] = []
+    threading.Thread(target=lambda: [(gate.wait(), passed.append(1)) for _ in range(1000)], daemon=True).start()
+
+    gate.step(lambda: passed, 20)
+    seen = len(passed)
+    gate.step(lambda: len(passed) > HANDFUL + 1, 20)
+    gate.remove()
+
+    assert 1 <= seen <= HANDFUL + 1
 
 
 def test_a_step_without_news_ends():
