@@ -377,7 +377,7 @@ _TABLE = (
         "a limit on how many requests wait",
         OR_NOTHING,
         least=1,
-        changes="Rules never let more requests wait.",
+        changes="Rules never let more requests wait, but for CB-LAW-010, which judges who is refused.",
     ),
     Claim(
         "prefix_cache",
