@@ -14,7 +14,6 @@ from batchproof.commands.hunt.judges import (
     DIED,
     LAWS,
     OF_ANY_TRAFFIC,
-    STEP_LAWS,
     Trouble,
     judge,
 )
@@ -24,6 +23,7 @@ from batchproof.fixtures.driving.case import Case, run_case
 from batchproof.fixtures.driving.driver import NotObservable
 from batchproof.fixtures.driving.shrinking import shrunk, smallest
 from batchproof.fixtures.evidence.timeline import Timeline
+from batchproof.fixtures.judging.checkers.sequence.drive import STEP_LAWS
 from batchproof.fixtures.judging.judge import judged
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.targets.protocol import TargetError, Unsupported

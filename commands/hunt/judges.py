@@ -12,6 +12,7 @@ from batchproof.fixtures.evidence.timeline import Timeline
 from batchproof.fixtures.judging.acceptor import KINDS, Acceptance, Decision, accept
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.checkers import checkers
+from batchproof.fixtures.judging.checkers.sequence.drive import ARRIVAL, STEP_LAWS
 from batchproof.fixtures.judging.verdicts import Judgement, Verdict
 from batchproof.targets.claims import unmet, value_of
 
@@ -24,18 +25,6 @@ LAWS = {  # the laws that are judged besides, and the kind of decision that each
     "DB-LAW-004": "reason",
     "DB-LAW-007": "counters",
     "DB-LAW-008": "shape",
-}
-STEP_LAWS = {  # those of sequences, which judge all of their traffic, and what each is about
-    "SB-LAW-001": "state",
-    "SB-LAW-002": "turn",
-    "SB-LAW-003": "place",
-    "SB-LAW-004": "once",
-    "SB-LAW-005": "answer",
-    "SB-LAW-006": "told",
-    "SB-LAW-007": "reason",
-    "SB-LAW-008": "slots",
-    "SB-LAW-009": "shared",
-    "SB-LAW-010": "progress",
 }
 IN_ROWS = "DB-LAW-002"  # counts rows, which may be other than what a batch is limited in
 ONCE = "DB-LAW-001"  # counts the executions of a request, of which one that is split has several
@@ -50,6 +39,7 @@ MEANINGS = {
     "slots": "no slot has two sequences, and no batch too many requests",
     "shared": "sequences that wait share the next batch as their strategy says",
     "progress": "no request of a sequence with a slot waits while its instance is free",
+    ARRIVAL: "free slots are given to sequences in the order in which they came",
     **KINDS,
     COMPARISON: "the same happens as in the reference core, in simulated time",
     BROKEN: "the target does not break down",

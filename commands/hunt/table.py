@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from batchproof.commands.hunt.judges import STEP_LAWS
 from batchproof.commands.hunt.reached import BATCHES, DEEP, ENDS, GROUPS, OLD, Coverage
 from batchproof.fixtures.driving.features import FEATURES
 from batchproof.fixtures.driving.sequence_features import STEP_FEATURES
 from batchproof.fixtures.judging.acceptor import KINDS
+from batchproof.fixtures.judging.checkers.sequence.drive import STEP_LAWS
 from batchproof.reports.wording import count, hanging, listed
 from batchproof.targets.claims import unmet
 
