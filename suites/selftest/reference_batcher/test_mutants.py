@@ -34,7 +34,8 @@ SHOWS_LATE = {"leaks": {"DB-*"}}  # wrong only after as many batches as the whol
 SEVERAL_CAUSES = {  # their wrong line breaks rules of which none explains the other, or a more basic one than the first
     "preferred-in-requests", "preferred-at-least", "priority-fair", "cancelled-keeps-place", "failure-is-unavailable",
     "expired-as-full", "shape-with-rows", "pause-forgets", "pause-ends", "window-runs-freely", "window-by-slot",
-    "cancel-takes-neighbour", "swells", "model-unasked", "chunks-never", "loses-among-many",
+    "cancel-takes-neighbour", "swells", "model-unasked", "chunks-never", "level-without-policy", "cancel-naps",
+    "timeout-naps", "loses-among-many",
 }
 BY_ONE = Mutant("size-by-one", "one row more", "core", "size:", "size + 1:", ("DB-SIZE-001",), "a batch of 5 rows")
 
