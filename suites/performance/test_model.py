@@ -35,11 +35,13 @@ def test_outputs_unchanged(session, judge):
     hook = model.register_forward_pre_hook(on_worker)
     deployment = session.target.serve(model, CONFIG)
     clock, wait_ns = deployment.clock, session.patience.wait_ns
+    tf32, torch.backends.cudnn.allow_tf32 = torch.backends.cudnn.allow_tf32, False  # a GPU would compute with ten bits
     try:
         alone = [_settled(clock, wait_ns, deployment.submit(image)) for image in images.split(1)]
         sent = [deployment.submit(image) for image in images.split(1)]
         together = [_settled(clock, wait_ns, future) for future in sent]
     finally:
+        torch.backends.cudnn.allow_tf32 = tf32
         deployment.close()
     if not session.target.simulated:
         session.measures = _throughput(session, model, images[:1], device)
