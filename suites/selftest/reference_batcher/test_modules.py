@@ -30,7 +30,7 @@ def test_results_go_to_where_the_first_tensor_came_from(batch: object, place: st
 
 
 def test_every_tensor_of_a_batch_moves_and_nothing_else() -> None:
-    """Inputs move without waiting; results wait, since a copy that is under way is no result."""
+    """Nothing waits for inputs to arrive, but a result has to have arrived before it is handed on."""
     moved = to({"x": (Tensor("a"), 7)}, "b", non_blocking=True)
     assert [moved["x"][0].device, moved["x"][0].moves, moved["x"][1]] == ["b", (("b", True),), 7]
     assert to(moved["x"][0], "a").moves == (("b", True), ("a", False))
