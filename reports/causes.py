@@ -13,12 +13,13 @@ def causes(results: Iterable[Line]) -> dict[str, str]:
 
     `after` of a result names the rules that explain it, and `given` those that explain it if it could not be judged. A rule
     that failed explains others; so does one that could not be judged, if it is explained itself. `given` does not explain a
-    failure, and so it is not a link on the way to one. Nor does a rule that is no MUST explain one that is. Of those that
-    apply, one of the same area is taken, or the first.
+    failure, and so it is not a link on the way to one. `apart` names those that explain nothing of this result, because
+    what they are about did not occur; what follows from them alone explains nothing of it either. Nor does a rule that is
+    no MUST explain one that is. Of those that apply, one of the same area is taken, or the first.
     """
     found = {result["rule"]: result for result in results}
     roots = {
-        rule: _root(found, rule, frozenset(), unmet=_unmet(result))
+        rule: _root(found, rule, frozenset(), apart=frozenset(result.get("apart", ())), unmet=_unmet(result))
         for rule, result in found.items()
         if _failed(result) or _unmet(result)
     }
@@ -42,16 +43,20 @@ def sentence(result: Line, cause: str) -> str:
     return f"{about}; follows from {line(cause)}"
 
 
-def _root(found: Mapping[str, Line], rule: str, path: frozenset[str], *, unmet: bool) -> str:
+def _root(found: Mapping[str, Line], rule: str, path: frozenset[str], *, apart: frozenset[str], unmet: bool) -> str:
     """path: the rules on the way here, so that a report with a circle in it does no harm. unmet: none of them has failed."""
     path |= {rule}
     unmet = unmet and _unmet(found[rule])
     explaining = (*found[rule].get("after", ()), *(found[rule].get("given", ()) if unmet else ()))
     for other in sorted(explaining, key=lambda one: _area(one) != _area(rule)):
-        if other in path or other not in found or _weaker(found[other], found[rule]):
+        if other in path or other in apart or other not in found or _weaker(found[other], found[rule]):
             continue
-        deeper = _root(found, other, path, unmet=unmet) if _failed(found[other]) or _unmet(found[other]) else ""
-        if deeper or _failed(found[other]):
+        failed = _failed(found[other])
+        if not failed and not _unmet(found[other]):
+            continue
+        deeper = _root(found, other, path, apart=apart, unmet=unmet)
+        alone = failed and not (apart and not deeper and _root(found, other, path, apart=frozenset(), unmet=unmet))
+        if deeper or alone:
             return deeper or str(other)
     return ""
 

@@ -27,6 +27,7 @@ class FullDeployment:
     kill_instance, route.
     finish: `close` if the adapter lacks it. drained: in simulated time, where `close` does not wait, whether it is closed to
     the end. clock: the host's, unless the deployment runs in simulated time.
+    touched: what has occurred in it so far (`fixtures/judging/occurred.py`), which may have left something behind.
     untouched_since_ns: when it was deployed, on its clock, or since when it has counted all that was sent to it; None if
     neither is known, because requests have been sent to it since.
     """
@@ -50,6 +51,7 @@ class FullDeployment:
         self.kill_instance: Callable[[], None] | None = getattr(inner, "kill_instance", None)
         self.route: Route | None = getattr(inner, "route", None)
         self._target = target
+        self.touched: frozenset[str] = frozenset()
         self.untouched_since_ns: int | None = self.clock.now_ns()
 
     @property

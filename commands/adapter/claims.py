@@ -11,7 +11,8 @@ from batchproof.commands.adapter.backlog import is_batched
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding, ms, note
 from batchproof.commands.adapter.timing import anchor, is_none, kept, took_early
-from batchproof.targets.claims import value_of
+from batchproof.fixtures.judging.catalogue import rules
+from batchproof.targets.claims import contradicted, value_of
 
 Value = bool | int | float | str
 HEAD = """\
@@ -20,6 +21,7 @@ HEAD = """\
 # change one that it contradicts (then the rules show the difference), and link to the place.
 [claims]
 """
+NAMED = 3
 UNTRIED = "# Not tried, and so not claimed: {names}.\n"
 OTHERS = (
     "max_queue_size", "queue_limit_counts", "timeout_delay", "timeout_override", "preferred_sizes", "ordering", "priorities",
@@ -161,9 +163,21 @@ def differences(claims: Mapping[str, Any], found: tuple[Measured, ...]) -> tuple
 
 def as_toml(claims: tuple[Measured, ...], name: str, version: str, others: Sequence[str] = OTHERS) -> str:
     """Return the file. What is not promised stays in it as a comment, so that nothing is lost. others: were not tried."""
-    lines = [f"{one.name} = {_toml(one.value)}  # {one.why}" for one in claims]
+    lines = [line for one in claims for line in (*_ruled_out(one), f"{one.name} = {_toml(one.value)}  # {one.why}")]
     untried = UNTRIED.format(names=", ".join(others))
     return "\n".join([HEAD.format(name=name, version=version).rstrip("\n"), *lines, untried])
+
+
+def _ruled_out(claim: Measured) -> list[str]:
+    """Return a warning if more rules are not judged with a claim than because of it: a defect that is claimed is hidden."""
+    claims = {claim.name: claim.value}
+    about = [one for one in rules().values() if any(need.partition("=")[0] == claim.name for need in one.needs)]
+    out = [one for one in about if contradicted(claims, one.needs) and not contradicted({}, one.needs)]
+    if 2 * len(out) <= len(about):
+        return []
+    named = ", ".join(one.id for one in sorted(out, key=lambda one: one.profile != "CORE")[:NAMED])
+    more = f" and {len(out) - NAMED} more" if len(out) > NAMED else ""
+    return [f"# Careful: with the next line nobody judges {named}{more}. Keep it only if the documentation says so."]
 
 
 def _toml(value: Value) -> str:

@@ -90,6 +90,21 @@ def test_what_leaves_nothing_to_judge_explains_nothing_else(first: Any, second: 
     assert causes([result(SIZE, **first), result(ORDER, **second, given=[SIZE])]) == explained
 
 
+@pytest.mark.parametrize(
+    ("first", "explained"),
+    [(FAILS, {ORDER: SIZE}), ({}, {MISFIT: ORDER})],
+    ids=["what lies between follows from it", "what lies between stands alone"],
+)
+def test_what_did_not_occur_explains_nothing(first: dict[str, Any], explained: dict[str, str]) -> None:
+    """Nor does a rule between the two, if it follows from that alone."""
+    results = chain(first, FAILS, {**FAILS, "apart": [SIZE]})
+    assert causes(results) == explained
+    assert causes([*results[:2], {**results[2], "after": [ORDER, SIZE]}]) == explained
+    levels = result(LEVELS, "FAIL")
+    others = [results[0], {**results[1], "after": [SIZE, LEVELS]}, results[2], levels]
+    assert causes(others)[MISFIT] == LEVELS
+
+
 def test_two_rules_may_explain_each_other_in_different_ways() -> None:
     """Full batches are too large: that explains others. There are no batches: then the limit cannot be judged."""
     def both(limit: Any, full: Any) -> dict[str, str]:

@@ -11,7 +11,7 @@ import pytest
 from batchproof.commands.adapter import answers, backlog, delays, ending, experiments, parallel, timing
 from batchproof.commands.adapter.answers import Burst, Ended, First
 from batchproof.commands.adapter.backlog import Backlog, Reading
-from batchproof.commands.adapter.claims import as_toml, differences, measured
+from batchproof.commands.adapter.claims import Measured, as_toml, differences, measured
 from batchproof.commands.adapter.ending import Cancelled, Closing, Expired, Failure, Residue, Rows, Smallest
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding
@@ -215,6 +215,25 @@ def test_claims_with_values() -> None:
     assert "smallest_delay_ms = 5  # with a delay of 0 a lone request waits 5.0 ms\n" in text
     assert 'delay_anchor = "oldest-enqueue"  # roughly' in text
     assert "instances = false  # no\n" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("batches_without_delay", False, "DB-SIZE-001, DB-SIZE-002"),
+        ("delay_anchor", "loop-entry", "DB-DELAY-001"),
+        ("late_binding", False, "DB-SIZE-002"),
+        ("batches_without_delay", True, ""),
+        ("rows", "counted", ""),
+        ("cancel", False, ""),
+    ],
+)
+def test_a_claim_that_hides_much_comes_with_a_warning(name: str, value: bool | str, rule: str) -> None:
+    """A defect that is measured looks like a promise. One that brings more rules than it takes away needs no warning."""
+    before = as_toml((Measured(name, value, "it is so"),), "mine", "1").partition("[claims]\n")[2].splitlines()[0]
+
+    assert before.startswith(f"# Careful: with the next line nobody judges {rule}") == bool(rule)
+    assert before.startswith(name) == (not rule)
 
 
 def test_a_claim_of_true_is_its_value() -> None:
