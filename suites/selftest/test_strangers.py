@@ -50,7 +50,10 @@ def named(stranger: Stranger) -> tuple[str, ...]:
     """Return the rules to judge it by: those that name it, or for a right one those that name any fault of its style."""
     if NIGHTLY:
         return ()
-    return stranger.kills or tuple(sorted({rule for one in KILLED if one.style == stranger.style for rule in one.kills}))
+    if stranger.kills:
+        return stranger.kills
+    chosen = [{rule for one in ones if one.style == stranger.style for rule in one.kills} for ones in (KILLED, SERIES)]
+    return tuple(sorted(chosen[0] or chosen[1]))
 
 
 @pytest.fixture(scope="module")
