@@ -20,6 +20,7 @@ from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.hooks import logged_strategy, maker_of
 from batchproof.targets.protocol import Request, Response, TargetInfo
 from batchproof.targets.witness.probe import ROW, Ints, Lines, Place, Witness, read_log, release
+from batchproof.targets.witness.witnesses import merged_rows
 from batchproof.targets.witness_model import REFERENCE_CLAIMS, correlation_id, witnessed
 
 
@@ -161,8 +162,7 @@ def _model(witness: Witness) -> Any:
     """Return a model for the batcher: it passes the rows of all requests, and the witness wants a tensor for each."""
 
     def call(batch: dict[str, Any]) -> tuple[Ints, Ints]:
-        answers = witness.execute(*taken_apart(batch))
-        return np.concatenate([echo for echo, _ in answers]), np.concatenate([info for _, info in answers])
+        return merged_rows(witness.execute(*taken_apart(batch)))
 
     return call
 

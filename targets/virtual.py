@@ -18,6 +18,7 @@ from batchproof.targets.hooks import logged_strategy
 from batchproof.targets.protocol import Request, Response, TargetInfo, UnknownTarget
 from batchproof.targets.reference import answer_of, counted, inputs, options, places_of, taken_apart
 from batchproof.targets.witness.probe import INFO, Ints, Place, Steps, Testimony, WitnessError, clock_id
+from batchproof.targets.witness.witnesses import merged_rows
 from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
 
 
@@ -144,7 +145,8 @@ class VirtualDeployment:
                 infos = testimony.infos(exit_ns, tensors)
                 after = self._steps[instance].done(found, [int(tensor[0, 0]) for tensor in tensors])
                 return _stepped(inputs["IN"], places, infos, after)
-            return inputs["IN"], np.concatenate(testimony.infos(exit_ns, *taken_apart(inputs)))
+            own, extras = taken_apart(inputs)
+            return merged_rows(list(zip(own[testimony.lost :], testimony.infos(exit_ns, own, extras), strict=True)))
 
         over = False
 

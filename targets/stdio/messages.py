@@ -44,6 +44,8 @@ def inference(request: Request) -> dict[str, Any]:
     """Return a request's part of its message."""
     ask = {name: getattr(request.payload, name) for name in ASKED}
     ask |= {"serial": portable(request.serial), "hold": portable(request.hold), "fail": bool(request.payload.fail)}
+    if request.payload.short:
+        ask["short"] = True
     if id_ := request.payload.sequence:
         own = {name: bool(getattr(request.payload, name)) for name in ("start", "end")}
         ask |= {"sequence": id_ if isinstance(id_, str) else portable(id_), **own}

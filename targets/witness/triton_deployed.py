@@ -11,7 +11,7 @@ import triton_python_backend_utils as pb_utils
 from place import Place
 from probe import COLUMNS, Witness
 
-ASKED = [COLUMNS.index(name) for name in ("hold", "work_ns", "row_work_ns", "fail")]
+ASKED = [COLUMNS.index(name) for name in ("hold", "work_ns", "row_work_ns", "fail", "short")]
 STEP = COLUMNS.index("nonce")
 
 
@@ -19,7 +19,7 @@ class TritonPythonModel:
     """One instance of the witness. Where it runs stands in its answers and in its log in place of the instance.
 
     The parameter `step` is the model's place in an ensemble, from 1. A request whose `nonce` is another number from 1 asks
-    nothing of this step: it is neither held here, nor does it take time, nor does it fail.
+    nothing of this step: it is neither held here, nor does it take time, nor does it fail or come back short.
     """
 
     def initialize(self, args):
@@ -35,9 +35,10 @@ class TritonPythonModel:
         """Run one batch as Triton formed it."""
         tensors = [pb_utils.get_input_tensor_by_name(request, "IN").as_numpy() for request in requests]
         answers = self.witness.execute([self._own(tensor) for tensor in tensors])
+        back = tensors[len(tensors) - len(answers) :]
         return [
             pb_utils.InferenceResponse([pb_utils.Tensor("OUT", tensor), pb_utils.Tensor("INFO", info)])
-            for tensor, (_, info) in zip(tensors, answers)  # noqa: B905 - an old Python may run this
+            for tensor, (_, info) in zip(back, answers)  # noqa: B905 - an old Python may run this
         ]
 
     def _own(self, tensor):

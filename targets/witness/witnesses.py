@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .counting import witness_folder
-from .probe import COLUMNS, ROW, Ints, Witness
+from .probe import COLUMNS, INFO, ROW, Ints, Witness
 
 
 class Witnesses:
@@ -48,15 +48,16 @@ class Witnesses:
         """Run one batch of requests whose rows the stack has merged: [rows, columns] -> echo and info, [rows, ...] each.
 
         sizes: how many rows each request has; if the stack does not say, the rows themselves do. A request whose rows are
-        spread over several batches is seen in each of them.
+        spread over several batches is seen in each of them. If one asks for it (`Payload.short`), the rows of the first one
+        are missing.
         """
         tensors = split_rows(merged, sizes)
-        return _merged(self.execute(tensors))
+        return merged_rows(self.execute(tensors))
 
     async def execute_rows_async(self, merged: Any, sizes: list[int] | None = None) -> tuple[Ints, Ints]:
         """Run such a batch without blocking the event loop."""
         tensors = split_rows(merged, sizes)
-        return _merged(await self.execute_async(tensors))
+        return merged_rows(await self.execute_async(tensors))
 
     def close(self) -> None:
         """Close the logs."""
@@ -106,6 +107,9 @@ def split_rows(merged: Any, sizes: list[int] | None = None) -> list[Ints]:
     return np.split(rows, np.flatnonzero(begins) + 1)
 
 
-def _merged(answers: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+def merged_rows(answers: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+    """Return echo and info of a whole batch, [rows, ...] each; without any answer, none of either."""
+    if not answers:
+        return np.empty((0, len(COLUMNS)), dtype=np.int64), np.empty((0, len(INFO)), dtype=np.int64)
     echoes, infos = zip(*answers, strict=True)
     return np.concatenate(echoes), np.concatenate(infos)

@@ -27,7 +27,7 @@ from batchproof.targets.witness.probe import COLUMNS, Head, Payload, Witness, en
 from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
 
 STEP = COLUMNS.index("nonce")
-ASKED = [COLUMNS.index(name) for name in ("hold", "work_ns", "row_work_ns", "fail")]
+ASKED = [COLUMNS.index(name) for name in ("hold", "work_ns", "row_work_ns", "fail", "short")]
 CANCELLED = Refused(Kind.CANCELLED, "cancelled", "CANCELLED")
 _processes = itertools.count(1)
 
@@ -101,7 +101,7 @@ class Version:
         else:
             with limiter.held(group):
                 answers = witness.execute(own)
-        return np.concatenate(tensors), np.concatenate([info for _, info in answers])
+        return np.concatenate(tensors[len(tensors) - len(answers) :]), np.concatenate([info for _, info in answers])
 
     def _own(self, tensor: Any) -> Any:
         """Return what a request asks of this step."""

@@ -111,6 +111,12 @@ def test_a_line_of_the_log_has_integers() -> None:
     assert log_line({"places": [[0, 1, 0, 1, "9007199254740993", 0]]}) == {"places": [[0, 1, 0, 1, 2**53 + 1, 0]]}
 
 
+def test_a_result_too_few_is_asked_for_by_name() -> None:
+    """An adapter whose witness does not know it hears about it only where a rule asks for it."""
+    assert "short" not in inference(Request("a", 1))["ask"]
+    assert inference(Request("a", 1, Payload(short=True)))["ask"]["short"] is True
+
+
 def test_a_request_of_no_sequence_does_not_name_one() -> None:
     """An adapter that does not claim sequences never hears about them."""
     assert "sequence" not in inference(Request("a", 1))["ask"]

@@ -22,7 +22,7 @@ from batchproof.targets.reference import ReferenceTarget
 from batchproof.targets.verbs import full
 from batchproof.targets.virtual import VirtualTarget
 from batchproof.targets.witness import probe
-from batchproof.targets.witness.probe import COLUMNS, INFO, Head, Payload, Witness, WitnessError, decode, encode
+from batchproof.targets.witness.probe import COLUMNS, INFO, Head, Payload, Place, Witness, WitnessError, decode, encode
 
 MS = 1_000_000
 INTS = st.integers(0, (1 << 62) - 1)
@@ -61,6 +61,46 @@ def test_the_work_of_a_batch_is_the_most_that_a_request_asks_for() -> None:
     assert testimony.left(200) == {"instance": 0, "batch": 1, "exit_ns": 200, "failed": True}
     with pytest.raises(WitnessError, match="asked this batch to fail"):
         testimony.infos(200, tensors)
+
+
+def test_a_batch_may_come_back_with_a_result_too_few() -> None:
+    """Whoever asks for it, the result of the first request is missing, and the log says that the batch has failed."""
+    tensors = [encode(Head(serial, 0, Payload(rows=rows, short=serial == 8))) for serial, rows in ((7, 2), (8, 1), (9, 3))]
+
+    testimony = probe.Testimony(tensors, 0, 1, 0, 0)
+
+    assert [info[:, INFO.index("serial")].tolist() for info in testimony.infos(5, tensors)] == [[8], [9, 9, 9]]
+    assert testimony.left(5)["failed"]
+    assert Payload(short=True).spoils
+    assert Payload(fail=True).spoils
+    assert not Payload().spoils
+
+
+def test_a_sequence_keeps_all_of_its_results(tmp_path: Path) -> None:
+    """A request of a sequence asks for a result too few in vain, because each place of the batch needs one."""
+    witness = Witness(tmp_path)
+    tensors = [Request(f"r{serial}", serial, Payload(short=True)).tensor() for serial in (1, 2)]
+
+    answers = witness.execute_steps(tensors, [Place(slot, 1, 0, 1, slot + 5) for slot in range(2)])
+    witness.close()
+
+    assert [int(info[0, INFO.index("serial")]) for _, info, _ in answers] == [1, 2]
+
+
+def test_a_result_too_few_is_missing_in_both() -> None:
+    """The batcher sees that there are not enough, and refuses the whole batch; it serves what comes afterwards."""
+    for target in (ReferenceTarget(), VirtualTarget()):
+        deployed = full(target).deploy(BatcherConfig(max_batch_size=2))
+        refused = [deployed.submit(Request("r0", 1, Payload(short=True))), deployed.submit(Request("r1", 2))]
+        deployed.clock.wait(lambda sent=refused: all(one.done() for one in sent), deployed.clock.now_ns() + 5000 * MS)
+        later = deployed.submit(Request("r2", 3))
+        deployed.clock.wait(later.done, deployed.clock.now_ns() + 5000 * MS)
+        said = str(refused[0].exception(timeout=0))
+        served = later.exception(timeout=0) is None
+        deployed.finish()
+
+        assert "the model returned 0 rows for a batch of 1" in said or "the model returned 1 rows for a batch of 2" in said
+        assert served
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,17 @@ def test_a_merged_batch_is_taken_apart(tmp_path: Path, witnesses: Witnesses, siz
     assert read_log(tmp_path, {})[0][0]["rows"] == [1, 3, 2]
 
 
+def test_a_merged_batch_may_lack_the_rows_of_its_first_request(witnesses: Witnesses) -> None:
+    """All of them, also if no other request is in the batch."""
+    short = Request("short", 2, Payload(rows=2, short=True)).tensor()
+
+    echo, info = witnesses.execute_rows(np.concatenate([tensor(1, 3), short]))
+    nothing = witnesses.execute_rows(short)
+
+    assert echo[:, 0].tolist() == info[:, SERIAL].tolist() == [2, 2]
+    assert [part.shape for part in nothing] == [(0, len(COLUMNS)), (0, len(INFO))]
+
+
 def test_a_merged_batch_on_an_event_loop(witnesses: Witnesses) -> None:
     """It is the same batch."""
     merged = np.concatenate([tensor(1, 2), tensor(2)])
