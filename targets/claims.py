@@ -177,6 +177,12 @@ _TABLE = (
         ("fails", "retried"),
     ),
     Claim(
+        "counts_results",
+        "The stack itself hands the results of a batch out to its requests, and fails a batch that comes back with more or "
+        "fewer results than requests.",
+        "results that are counted",
+    ),
+    Claim(
         "closing",
         "When a model is closed, what it has accepted is answered or refused (`either`), all of it is answered (`answers`), "
         "or what is in the model is answered and what waits is refused (`refuses`).",

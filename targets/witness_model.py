@@ -27,6 +27,7 @@ TRITON_CLAIMS = {
     "shapes": True,
     "ragged": True,
     "optional_inputs": True,
+    "counts_results": True,
     "response_cache": True,
     "statistics": True,
     "error_status": True,

@@ -25,7 +25,7 @@ NAMED = 3
 UNTRIED = "# Not tried, and so not claimed: {names}.\n"
 OTHERS = (
     "max_queue_size", "queue_limit_counts", "timeout_delay", "timeout_override", "preferred_sizes", "ordering", "priorities",
-    "shapes", "ragged", "optional_inputs", "response_cache", "statistics", "error_status", "faults",
+    "shapes", "ragged", "optional_inputs", "response_cache", "statistics", "error_status", "faults", "counts_results",
 )  # fmt: skip
 ENGINE_OTHERS = (
     "joins_within", "admission", "request_priorities", "preemption", "prefix_cache", "samples", "kv_blocks", "block_size",
