@@ -17,6 +17,7 @@ CLAIMS = {
     "queue_timeout": True,
     "instances": True,
     "close": True,
+    "counts_results": True,
     "side_by_side": False,
     "defaults": True,
     "default_batch": 1,

@@ -80,7 +80,7 @@ class AsyncBatcherTarget:
 
     info = TargetInfo("async-batcher", metadata.version("async-batcher"), "async-batcher", claims={
         "delay": True, "delay_anchor": "oldest-enqueue", "smallest_batch": 2, "max_queue_size": True, "instances": True,
-        "close": True,
+        "close": True, "counts_results": True,
         "defaults": True, "default_delay_ms": 10})  # fmt: skip
     deploys_at_once = 8
     deploy = deploy_defaults = AsyncBatcherDeployment

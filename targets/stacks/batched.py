@@ -19,6 +19,7 @@ from batchproof.targets.kit import Counted, Folder, Loop, Witnesses, cancel
 CLAIMS = {
     "delay": True,
     "delay_anchor": "loop-entry",
+    "counts_results": True,
     "side_by_side": False,  # it never stops looking for requests
     "defaults": True,
     "default_batch": 32,

@@ -24,6 +24,7 @@ CLAIMS = {
     "max_queue_size": True,
     "instances": True,
     "close": True,
+    "counts_results": True,
     "defaults": True,
     "default_batch": 1,
     "default_delay_ms": 10,

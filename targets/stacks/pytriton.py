@@ -33,6 +33,7 @@ CLAIMS = {
     "max_queue_size": True,
     "timeout_delay": True,
     "timeout_override": True,
+    "counts_results": True,
     "defaults": True,
     "default_batch": 4,
     "default_delay_ms": 0,

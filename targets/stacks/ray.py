@@ -20,6 +20,7 @@ CLAIMS = {
     "instances": True,
     "close": True,
     "cancel": True,
+    "counts_results": True,
     "defaults": True,
     "default_batch": 10,
     "default_delay_ms": 10,

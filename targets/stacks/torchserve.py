@@ -21,6 +21,7 @@ OPEN = http.build_opener(http.ProxyHandler({})).open  # past any proxy that the 
 A_DAY_S = 24 * 3600
 QUEUE = 10_000
 KINDS = {404: Kind.CLOSED, 500: Kind.FAILED, 503: Kind.FULL}
+OF_THE_MODEL = ("Prediction failed", "number of batch response mismatched")
 CLOSE_S = 30.0
 CLAIMS = {
     "delay": True,
@@ -28,6 +29,7 @@ CLAIMS = {
     "max_queue_size": True,
     "instances": True,
     "close": True,
+    "counts_results": True,
 }
 HOW = (
     "install Java 17, then python3.11 -m venv env; env/bin/pip install torchserve torch pyyaml 'numpy<2'; "
@@ -59,8 +61,8 @@ class Waiting:
 
 
 def kind_of(error: BaseException) -> Kind:
-    """Classify an error: 503 is a model that raised, or a queue without room."""
-    return Kind.FAILED if "Prediction failed" in str(error) else http_kind(error, KINDS)
+    """Classify an error: 503 is a model that raised or returned too few results, or a queue without room."""
+    return Kind.FAILED if any(words in str(error) for words in OF_THE_MODEL) else http_kind(error, KINDS)
 
 
 class Registered(Server):
