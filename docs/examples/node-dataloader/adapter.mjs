@@ -51,11 +51,12 @@ async function witness(requests, here) {
   const until = (holds.length ? now() : enter) + BigInt(Math.max(...asks.map((ask) => ask.work_ns + ask.row_work_ns * rows)));
   while (now() < until) await sleep(Number((until - now()) / 1_000_000n));
   const exit = now();
-  const failed = asks.some((ask) => ask.fail);
-  lines.push({ ...here, exit_ns: `${exit}`, failed });
-  if (failed) throw new Error('the payload asked this batch to fail');
+  const [fail, short] = ['fail', 'short'].map((name) => asks.some((ask) => ask[name]));
+  lines.push({ ...here, exit_ns: `${exit}`, failed: fail || short });
+  if (fail) throw new Error('the payload asked this batch to fail');
   const info = { ...here, requests: requests.length, rows, enter_ns: `${enter}`, exit_ns: `${exit}` };
-  return requests.map(({ ask, input }, position) => ({ echo: input, info: { ...info, serial: ask.serial, position } }));
+  const answers = requests.map(({ ask, input }, position) => ({ echo: input, info: { ...info, serial: ask.serial, position } }));
+  return answers.slice(short ? 1 : 0);
 }
 
 // ------------------------------------------------------------------------------------------------------- the adapter
@@ -69,7 +70,7 @@ const answers = {
     version,
     claims: {
       delay: true, delay_anchor: 'oldest-enqueue', batches_without_delay: false, late_binding: false, rows: 'requests',
-      instances: 'unlimited', defaults: true,
+      instances: 'unlimited', defaults: true, counts_results: true,
     },
     verbs: ['release', 'log', 'queued', 'deploy_defaults'],
     monotonic: true,

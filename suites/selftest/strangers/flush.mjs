@@ -88,7 +88,10 @@ class Flush {
     for (const item of items) clearTimeout(item.alarm);
     try {
       const answers = await this.model(items, instance);
-      items.forEach((item, place) => item.resolve(answers[place]));
+      if (answers.length !== items.length && fault !== 'uncounted') {
+        throw new Error(`${answers.length} answers to ${items.length} requests`);
+      }
+      answers.forEach((answer, place) => items[place].resolve(answer));
     } catch (error) {
       if (fault === 'freed-twice') this.running--;
       for (const item of items) item.reject({ kind: 'failed', message: error.message });
@@ -130,11 +133,12 @@ async function witness(items, instance) {
   const until = (holds.length ? now() : enter) + BigInt(Math.max(...asks.map((ask) => ask.work_ns + ask.row_work_ns * rows)));
   while (now() < until) await sleep(Number((until - now()) / 1_000_000n));
   const exit = now();
-  const failed = asks.some((ask) => ask.fail);
-  lines.push({ ...here, exit_ns: `${exit}`, failed });
-  if (failed) throw new Error('the payload asked this batch to fail');
+  const [fail, short] = ['fail', 'short'].map((name) => asks.some((ask) => ask[name]));
+  lines.push({ ...here, exit_ns: `${exit}`, failed: fail || short });
+  if (fail) throw new Error('the payload asked this batch to fail');
   const info = { ...here, requests: items.length, rows, enter_ns: `${enter}`, exit_ns: `${exit}` };
-  return items.map(({ ask, input }, position) => ({ echo: input, info: { ...info, serial: ask.serial, position } }));
+  const answers = items.map(({ ask, input }, position) => ({ echo: input, info: { ...info, serial: ask.serial, position } }));
+  return answers.slice(short ? 1 : 0);
 }
 
 // ------------------------------------------------------------------------------------------------------- the adapter
@@ -148,7 +152,7 @@ const answers = {
     version: '1.0',
     claims: {
       delay: true, delay_anchor: 'oldest-enqueue', rows: true, instances: true, cancel: true, queue_timeout: true,
-      max_queue_size: true, close: true, closing: 'answers',
+      max_queue_size: true, close: true, closing: 'answers', counts_results: true,
     },
     verbs: ['release', 'log', 'queued', 'cancel'],
     monotonic: true,

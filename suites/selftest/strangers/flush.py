@@ -24,6 +24,12 @@ class FreedTwice(Flush):
     fault = "freed-twice"
 
 
+class Uncounted(Flush):
+    """The results of a batch go to its requests by their places, and nobody counts them."""
+
+    fault = "uncounted"
+
+
 def target(batcher: type[Any] = Flush) -> StdioTarget:
     """Return the target."""
     return StdioTarget(f"stdio:env FAULT={batcher.fault} node {Path(__file__).with_suffix('.mjs')}")

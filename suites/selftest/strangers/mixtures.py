@@ -91,4 +91,6 @@ MIXTURES = (
             "the delay of each batch counts from its own oldest request", "DB-DELAY-012"),
     _faulty("instance-freed-twice", flush.FreedTwice, "inventaire/inventaire/pull/330",
             "no more batches run at once than there are instances, also after a failure", "DB-SCALE-006"),
+    _faulty("results-uncounted", flush.Uncounted, "stanfordnlp/dspy/issues/10313",
+            "if the model returns too few results, nobody gets another's, and nobody waits for ever", "DB-RESULT-005"),
 )  # fmt: skip
