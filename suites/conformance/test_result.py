@@ -5,8 +5,8 @@ import pytest
 from batchproof.fixtures.driving.script import MS, Answered, Entered, Release, Send, arrivals, gated, in_line
 from batchproof.reference_batcher import BatcherConfig
 
-FOUR = BatcherConfig(max_batch_size=4)
 EIGHT = BatcherConfig(max_batch_size=8)
+SIXTEEN = BatcherConfig(max_batch_size=16)
 THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
 
 
@@ -42,8 +42,8 @@ def test_parts_in_order(drive, judge):
 @pytest.mark.rule("DB-RESULT-005")
 def test_too_few_results(drive, judge):
     """If a batch comes back with a result too few, nobody gets another's result or waits for ever"""
-    few = [Send(f"few{i}", short=i < 2) for i in range(4)]  # two ask for it, because the first may have to leave alone
-    judge(drive(FOUR, gated(*few, *(Send(f"r{i}") for i in range(8))), gather=True))
+    few = [Send(f"few{i}", short=i < 2) for i in range(16)]  # two ask for it, because the first may have to leave alone
+    judge(drive(SIXTEEN, gated(*few, *(Send(f"r{i}") for i in range(8)), in_order=False), gather=True))
 
     afterwards = Answered(("few0", "few1", "few2")), Send("r0"), Answered(("r0",)), Send("r1")
     judge(drive(EIGHT, (*gated(*few[:3]), *afterwards), gather=True))
