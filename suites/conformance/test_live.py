@@ -16,6 +16,7 @@ from batchproof.fixtures.driving.script import (
     Queued,
     Release,
     Running,
+    Script,
     Send,
     arrivals,
     at_once,
@@ -25,12 +26,14 @@ from batchproof.fixtures.driving.script import (
     plugged,
 )
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.claims import unmet, value_of
 
 FOUR = BatcherConfig(max_batch_size=4)
 PATIENT = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR)
 FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, queue_timeout_ns=60_000 * MS)
 TWO_LEVELS = BatcherConfig(max_batch_size=4, priority_levels=2, default_priority_level=2)
 THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
+BUSY_NS = 1000 * MS  # a batch in the model is so long under way that closing has been heard of before it ends
 
 
 @pytest.mark.rule("DB-LIVE-001")
@@ -61,7 +64,7 @@ def test_instances_in_parallel(drive, judge, claims):
 def test_close_settles(drive, judge, claims):
     """Closing the model answers or refuses every accepted request"""
     queued = tuple(Send(f"r{i}") for i in range(6))
-    plug = Send("plug", hold="gate", work_ns=1000 * MS)  # closing takes effect while the model is still busy
+    plug = Send("plug", hold="gate", work_ns=BUSY_NS)
 
     judge(drive(FOUR, (plug, Entered("plug"), *queued, Queued(6), Close(), Release("gate"))))
     if claims.get("priorities"):
@@ -88,7 +91,7 @@ def test_malformed_is_refused(drive, judge):
 def test_close_ends_the_delay(drive, judge):
     """Closing the model settles the requests that wait for their queue delay, even if that is an hour"""
     waiting = Send("r0"), Send("r1"), Send("last", after_ns=100 * MS)
-    full = Send("plug", hold="gate"), *(Send(f"plug{i}") for i in range(1, 4)), Entered("plug")
+    full = Send("plug", hold="gate", work_ns=BUSY_NS), *(Send(f"plug{i}") for i in range(1, 4)), Entered("plug")
 
     judge(drive(PATIENT, (*waiting, Close())))
 
@@ -112,18 +115,38 @@ def test_no_more_than_instances(drive, judge):
 @pytest.mark.rule("DB-LIVE-010")
 def test_close_settles_what_did_not_fit(drive, judge):
     """Closing the model answers or refuses a request that did not fit into the batch before it"""
-    line = in_line(Send("r0", rows=3, hold="second"), Send("r1", rows=3), Send("r2", rows=3))
+    line = in_line(Send("r0", rows=3, hold="second", work_ns=BUSY_NS), Send("r1", rows=3), Send("r2", rows=3))
     plug = Send("plug", hold="gate"), Entered("plug")
 
     judge(drive(FOUR, (*plug, *line, Release("gate"), Entered("r0"), Close(), Release("second"))))
 
 
 @pytest.mark.rule("DB-LIVE-011")
-def test_close_ends_after_a_history(drive, judge):
-    """Closing the model ends, also after requests have failed, and were cancelled in the queue and in the model"""
+def test_close_ends(drive, judge, claims):
+    """Closing the model ends: with idle, waiting and busy instances, and after failures and cancellations"""
+    several = value_of(claims, "instances") is True and value_of(claims, "queue") != "each-instance"
+    config, count = (THREE_INSTANCES, 3) if several else (FOUR, 1)
+    plugs, gates = [f"p{i}" for i in range(count)], [f"gate{i}" for i in range(count)]
+    held = [step for plug, gate in zip(plugs, gates, strict=True) for step in (Send(plug, hold=gate), Entered(plug))]
+    ending = Close(), *map(Release, gates), Closed()
+    one_by_one = (step for name in ("r0", "r1", "r2") for step in (Send(name), Answered((name,))))
+
+    if not unmet(claims, ("cancel", "instances=false|true")):
+        judge(drive(FOUR, _history()))
+    judge(drive(config, (*one_by_one, Close(), Closed())))
+    judge(drive(config, (*held, *map(Release, gates), Answered(tuple(plugs)), Close(), Closed())))  # all have worked
+    judge(drive(config, (*held, *ending)))
+    if count > 1:
+        judge(drive(config, (*held[:2], Close(), Release(gates[0]), Closed())))  # the others are idle
+    if not unmet(claims, ("delay",)):
+        waiting = replace(config, max_queue_delay_ns=HOUR)
+        judge(drive(waiting, (Send("waits"), Send("last", after_ns=100 * MS), Close(), Closed())))
+
+
+def _history() -> Script:
+    """Requests are cancelled in the queue and in the model, and one fails; then the model is closed."""
     first = Send("plug", hold="gate"), Entered("plug"), *in_line(Send("r0"), Send("gone"), Send("r1"))
     taken_back = Cancel("gone"), Cancel("plug"), Release("gate"), Answered(("r0", "r1"))
     failed = Send("bad", fail=True), Answered(("bad",))
     again = Send("held", hold="second"), Entered("held"), Cancel("held"), Release("second"), Send("r2"), Answered(("r2",))
-
-    judge(drive(FOUR, (*first, *taken_back, *failed, *again, Close(), Closed())))
+    return (*first, *taken_back, *failed, *again, Close(), Closed())
