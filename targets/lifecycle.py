@@ -11,13 +11,22 @@ from batchproof.targets.verbs import FullDeployment, FullTarget
 TARGET_S = 60.0  # a container or a cluster may take long to end, and must not be left behind
 LIMIT_S = 10.0
 SHORTER_S = 1.0  # once one has hung, the others are not waited for as long: a target has dozens of deployments
-_hung = threading.Event()
+_waited_s: list[float] = []  # for each deployment that did not end
 
 
 def finish(deployment: FullDeployment) -> None:
     """End a deployment."""
-    if not _bounded(deployment.finish, SHORTER_S if _hung.is_set() else LIMIT_S, simulated=deployment.simulated):
-        _hung.set()
+    limit_s = SHORTER_S if _waited_s else LIMIT_S
+    if not _bounded(deployment.finish, limit_s, simulated=deployment.simulated):
+        _waited_s.append(limit_s)
+
+
+def unfinished() -> str:
+    """Say how many deployments of this process did not end, and what that took; "" if all did."""
+    if not _waited_s:
+        return ""
+    those = "A deployment was" if len(_waited_s) == 1 else f"{len(_waited_s)} deployments were"
+    return f"{those} left behind: `finish` (or `close`) had not returned after {max(_waited_s):g} s ({sum(_waited_s):.0f} s in all)"
 
 
 def close(target: FullTarget) -> None:

@@ -131,16 +131,18 @@ def test_close_ends(drive, judge, claims):
     ending = Close(), *map(Release, gates), Closed()
     one_by_one = (step for name in ("r0", "r1", "r2") for step in (Send(name), Answered((name,))))
 
-    if not unmet(claims, ("cancel", "instances=false|true")):
-        judge(drive(FOUR, _history()))
-    judge(drive(config, (*one_by_one, Close(), Closed())))
-    judge(drive(config, (*held, *map(Release, gates), Answered(tuple(plugs)), Close(), Closed())))  # all have worked
-    judge(drive(config, (*held, *ending)))
-    if count > 1:
-        judge(drive(config, (*held[:2], Close(), Release(gates[0]), Closed())))  # the others are idle
+    cases = [] if unmet(claims, ("cancel", "instances=false|true")) else [(FOUR, _history())]
+    cases.append((config, (*one_by_one, Close(), Closed())))
+    cases.append((config, (*held, *map(Release, gates), Answered(tuple(plugs)), Close(), Closed())))  # all have worked
+    cases.append((config, (*held, *ending)))
+    cases += [(config, (*held[:2], Close(), Release(gates[0]), Closed()))] * (count > 1)  # the others are idle
     if not unmet(claims, ("delay",)):
         waiting = replace(config, max_queue_delay_ns=HOUR)
-        judge(drive(waiting, (Send("waits"), Send("last", after_ns=100 * MS), Close(), Closed())))
+        cases.append((waiting, (Send("waits"), Send("last", after_ns=100 * MS), Close(), Closed())))
+    for deployed, script in cases:
+        found = judge(drive(deployed, script))
+        if not (found.passed or found.vacuous):
+            return  # each of the others may wait as long
 
 
 def _history() -> Script:

@@ -32,13 +32,17 @@ class Hangs(NullTarget):
 def test_what_hangs_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the first, the others are not waited for as long; an error while closing is swallowed."""
     monkeypatch.setattr(lifecycle, "LIMIT_S", 0.01)
-    monkeypatch.setattr(lifecycle, "SHORTER_S", 0.01)
-    monkeypatch.setattr(lifecycle, "_hung", threading.Event())
+    monkeypatch.setattr(lifecycle, "SHORTER_S", 0.005)
+    monkeypatch.setattr(lifecycle, "_waited_s", [])
     target = Hangs()
 
+    before = lifecycle.unfinished()
     lifecycle.finish(full_deployment(target))
+    first = lifecycle.unfinished()
     lifecycle.finish(full_deployment(target))
     lifecycle.close(full(target))
 
     assert target.asked == ["finish", "finish", "close"]
-    assert lifecycle._hung.is_set()
+    assert before == ""
+    assert first.startswith("A deployment was left behind: `finish` (or `close`) had not returned after 0.01 s")
+    assert lifecycle.unfinished().startswith("2 deployments were left behind")
