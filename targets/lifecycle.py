@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 
 from batchproof.targets.verbs import FullDeployment, FullTarget
 
 TARGET_S = 60.0  # a container or a cluster may take long to end, and must not be left behind
 LIMIT_S = 10.0
 SHORTER_S = 1.0  # once one has hung, the others are not waited for as long: a target has dozens of deployments
+SLOW_S = 3.0  # a deployment that ends is not worth a word
 _waited_s: list[float] = []  # for each deployment that did not end
+_took_s: list[float] = []  # each that ended late: an adapter may give up by itself
 
 
 def finish(deployment: FullDeployment) -> None:
     """End a deployment."""
-    limit_s = SHORTER_S if _waited_s else LIMIT_S
+    limit_s, began = SHORTER_S if _waited_s else LIMIT_S, time.monotonic()
     if not _bounded(deployment.finish, limit_s, simulated=deployment.simulated):
         _waited_s.append(limit_s)
+    elif (took_s := time.monotonic() - began) >= SLOW_S:
+        _took_s.append(took_s)
 
 
 def unfinished() -> str:
-    """Say how many deployments of this process did not end, and what that took; "" if all did."""
-    if not _waited_s:
-        return ""
-    those = "A deployment was" if len(_waited_s) == 1 else f"{len(_waited_s)} deployments were"
-    return f"{those} left behind: `finish` (or `close`) had not returned after {max(_waited_s):g} s ({sum(_waited_s):.0f} s in all)"
+    """Say how many deployments of this process did not end, or ended late, and what that took; "" if all did at once."""
+    said = []
+    if _waited_s:
+        said.append(f"{_deployments(_waited_s)} did not end: `finish` (or `close`) had not returned after {max(_waited_s):g} s")
+    if _took_s:
+        said.append(f"{_deployments(_took_s)} took long to end: up to {max(_took_s):.1f} s each")
+    return "; ".join(said)
+
+
+def _deployments(those: Sequence[float]) -> str:
+    return "1 deployment" if len(those) == 1 else f"{len(those)} deployments"
 
 
 def close(target: FullTarget) -> None:

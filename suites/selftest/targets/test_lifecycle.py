@@ -44,5 +44,16 @@ def test_what_hangs_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert target.asked == ["finish", "finish", "close"]
     assert before == ""
-    assert first.startswith("A deployment was left behind: `finish` (or `close`) had not returned after 0.01 s")
-    assert lifecycle.unfinished().startswith("2 deployments were left behind")
+    assert first.startswith("1 deployment did not end: `finish` (or `close`) had not returned after 0.01 s")
+    assert lifecycle.unfinished().startswith("2 deployments did not end")
+
+
+def test_what_ends_late_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An adapter may bound its own `finish`: then each deployment still costs its time."""
+    monkeypatch.setattr(lifecycle, "SLOW_S", 0.0)
+    monkeypatch.setattr(lifecycle, "_waited_s", [])
+    monkeypatch.setattr(lifecycle, "_took_s", [])
+
+    lifecycle.finish(full_deployment(NullTarget()))
+
+    assert lifecycle.unfinished() == "1 deployment took long to end: up to 0.0 s each"
