@@ -30,7 +30,8 @@ def unfinished() -> str:
     """Say how many deployments of this process did not end, or ended late, and what that took; "" if all did at once."""
     said = []
     if _waited_s:
-        said.append(f"{_deployments(_waited_s)} did not end: `finish` (or `close`) had not returned after {max(_waited_s):g} s")
+        after = f"`finish` (or `close`) had not returned after {max(_waited_s):g} s"
+        said.append(f"{_deployments(_waited_s)} did not end: {after}")
     if _took_s:
         said.append(f"{_deployments(_took_s)} took long to end: up to {max(_took_s):.1f} s each")
     return "; ".join(said)
