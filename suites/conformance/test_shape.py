@@ -1,6 +1,7 @@
 """Shapes: which requests may share a batch."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -49,9 +50,11 @@ def test_neighbours_share(drive, judge):
 
 
 @pytest.mark.rule("DB-SHAPE-003")
-def test_misfit_sends(drive, judge):
+def test_misfit_sends(drive, judge, claims):
     """A request of another shape sends the batch before it at once, even with an hour of queue delay"""
     judge(drive(PATIENT, two_shapes()))
+    if claims.get("preferred_sizes"):  # which the two do not meet
+        judge(drive(replace(PATIENT, preferred_batch_size=(4,)), two_shapes()))
 
 
 @pytest.mark.rule("DB-SHAPE-004")
