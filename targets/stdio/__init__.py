@@ -20,7 +20,7 @@ from batchproof.targets.stdio.messages import PROTOCOL, configuration, inference
 PREFIX = "stdio:"
 DEFAULTS = "deploy_defaults"  # the one optional verb that a target has, and not a deployment
 TOO_EARLY = "the log is still read after 'stop': leave it to Batchproof to end the program"
-STOP_S = 5.0  # to answer what it has accepted
+STOP_S = 5.0  # to close its stack
 
 
 class StdioTarget:
@@ -111,9 +111,7 @@ class StdioDeployment:
         return self._connection.process.process_group
 
     def submit(self, request: Request) -> Future[Response]:
-        """Send it."""
-        if self._stopped is not None:
-            raise Refused(Kind.CLOSED, "the deployment is closed")
+        """Send it, also after `close`: what becomes of it then is the stack's to say."""
         number, answer = self._connection.numbered("infer", **inference(request))
         future: Future[Response] = Future()
         self._numbers[future] = number
@@ -121,18 +119,20 @@ class StdioDeployment:
         return future
 
     def close(self) -> None:
-        """Tell it to stop: it takes nothing more, and answers or refuses what it has. `finish` ends it."""
-        if self._stopped is None:
-            self._target.forget(self._connection)
-            self._stopped = self._connection.ask("stop")
+        """Tell it to close its stack, and return when it has. `finish` ends it."""
+        self._stop().exception()
 
     def finish(self) -> None:
         """Give it some seconds to stop, and end it."""
-        self.close()
-        assert self._stopped is not None
         with contextlib.suppress(LateError):
-            self._stopped.exception(timeout=STOP_S)
+            self._stop().exception(timeout=STOP_S)
         self._connection.finish()
+
+    def _stop(self) -> Future[dict[str, Any]]:
+        if self._stopped is None:
+            self._target.forget(self._connection)
+            self._stopped = self._connection.ask("stop")
+        return self._stopped
 
     def _settle(self, future: Future[Response], done: Future[dict[str, Any]]) -> None:
         self._numbers.pop(future, None)

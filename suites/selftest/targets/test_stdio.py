@@ -190,6 +190,23 @@ def test_a_silent_program_ends_all_the_same(deployed: Callable[[str], Any]) -> N
     assert refusal(future).message.endswith("was stopped")
 
 
+def test_a_late_request_is_the_stacks_to_refuse(deployed: Callable[[str], Any]) -> None:
+    """What comes after `close` goes to the program, whose own word is passed on."""
+    deployment = deployed("")
+    deployment.close()
+
+    assert refusal(deployment.submit(Request("late", 1))).message == "closed"
+
+
+def test_a_program_that_drops_late_requests_breaks_the_rule(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Nobody refuses them in its place."""
+    args = ("--rules", "DB-LIVE-008", "--patience", "quick", "--report", tmp_path)
+    broken = invoke(capfd, "check", "--target", word("drops"), *args)
+    right = invoke(capfd, "check", "--target", word(), *args)
+
+    assert (broken[0], "late: no answer" in broken[1], right[0]) == (1, True, 0), broken[1] + right[1]
+
+
 def test_a_verb_that_it_does_not_have_is_not_there(deployed: Callable[[str], Any]) -> None:
     """The deployment lacks what the program did not name."""
     deployment = deployed("shy")

@@ -25,10 +25,11 @@ FAULTS = {
     "broken": "says that it is broken when it is configured",
     "refuses": "cannot have this configuration",
     "shy": "has no optional verb",
+    "drops": "never answers what comes after 'stop'",
 }
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
 VERBS = [] if FAULT == "shy" else ["release", "log", "queued", "cancel", "deploy_defaults"]
-START = {"name": "double", "version": "1.0", "claims": {"delay": True, "defaults": True}, "verbs": VERBS, "monotonic": True}
+START = {"name": "double", "version": "1.0", "claims": {"delay": True, "defaults": True, "close": True}, "verbs": VERBS, "monotonic": True}
 
 
 class Double:
@@ -130,8 +131,11 @@ class Double:
         if FAULT == "silent":
             return
         with self.changed:
-            self.waiting.append({**message, "came": time.monotonic_ns()})
-            self.changed.notify_all()
+            if not self.closing:
+                self.waiting.append({**message, "came": time.monotonic_ns()})
+                self.changed.notify_all()
+            elif FAULT != "drops":
+                self.refuse(message["id"], "closed", "closed")
 
     def release(self, message: Any) -> dict[str, Any]:
         """Open a gate."""
