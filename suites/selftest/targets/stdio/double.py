@@ -29,7 +29,8 @@ FAULTS = {
 }
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
 VERBS = [] if FAULT == "shy" else ["release", "log", "queued", "cancel", "deploy_defaults"]
-START = {"name": "double", "version": "1.0", "claims": {"delay": True, "defaults": True, "close": True}, "verbs": VERBS, "monotonic": True}
+CLAIMS = {"delay": True, "defaults": True, "close": True}
+START = {"name": "double", "version": "1.0", "claims": CLAIMS, "verbs": VERBS, "monotonic": True}
 
 
 class Double:
