@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from batchproof.fixtures.judging.catalogue import rules
 from batchproof.reports import Report, headline
 from batchproof.reports.causes import causes, followers, sentence
 from batchproof.reports.documents import to_json, to_junit, to_markdown
@@ -54,6 +55,22 @@ def test_a_failure_follows_from_a_more_basic_one(results: list[dict[str, Any]], 
     assert causes(results) == explained
     random.Random(1).shuffle(results)
     assert causes(results) == explained
+
+
+@pytest.mark.parametrize(
+    ("rule", "ended", "cause"),
+    [
+        ("DB-LIVE-002", UNMET, "DB-SIZE-001"),
+        ("DB-LIVE-005", UNMET, "DB-SIZE-001"),
+        ("DP-GROUP-002", FAILS, "DB-ORDER-005"),
+    ],
+    ids=["too few batches", "the same with a policy", "answers wait for a slow instance"],
+)
+def test_an_obvious_reason_is_in_the_catalogue(rule: str, ended: dict[str, Any], cause: str) -> None:
+    """Batches that are too large are too few; answers that are held back come late on every instance."""
+    known = rules()[rule]
+
+    assert causes([result(cause, **FAILS), result(rule, **ended, after=known.after, given=known.given)]) == {rule: cause}
 
 
 def test_what_is_not_owed_explains_nothing_that_is() -> None:
