@@ -13,7 +13,7 @@ from batchproof.commands.adapter.deploying import SIZE, Deploying
 from batchproof.commands.adapter.engines.check import EngineExamination
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding, Level, note, unseen, wrong
-from batchproof.commands.adapter.notes import ServerDied
+from batchproof.commands.adapter.notes import ERROR, ServerDied
 from batchproof.commands.adapter.probe import Broken, Probe, described
 from batchproof.commands.adapter.residue import Before
 from batchproof.commands.adapter.source import Place
@@ -81,7 +81,8 @@ class Examination(Deploying):
                 else:
                     self._add(unseen("and the rest", NO_SENSE))
         except ServerDied:
-            self._add(unseen("and the rest", NO_SENSE))
+            if not self.ended:
+                self._add(unseen("and the rest", NO_SENSE))
         finally:
             for one in list(self.open):
                 self._end(one)
@@ -265,6 +266,7 @@ class Examination(Deploying):
             if isinstance(probe, Probe):
                 self._small(probe, tried)
                 self._end(probe)
+                self._revive()
                 return
         self._note("smallest", ending.Smallest((*tried, (SIZE, ""))), ending.judge_smallest)
 
@@ -273,10 +275,26 @@ class Examination(Deploying):
 
         def smallest(one: Probe) -> ending.Smallest:
             batches = experiments.backlog(one, tried[-1][0]).batches if usable else ()
-            return ending.Smallest(tuple(tried), batches)
+            kept = SIZE if self.facts.backlog and self.facts.backlog.batches[:1] == (SIZE,) else 0
+            return ending.Smallest(tuple(tried), batches, kept)
 
         self._try("smallest batch", "small batches", probe, smallest, ending.judge_smallest, "smallest")
-        self._try("model's error", "an error of the model", probe, experiments.failure, ending.judge_failure, "failure")
+        self._try("model's error", ERROR, probe, experiments.failure, ending.judge_failure, "failure")
+
+    def _revive(self) -> None:
+        """After an error of the model that ended the server, go on with a new one; ServerDied if there is none.
+
+        Where each deployment has a process of its own, the next one is a new one anyway.
+        """
+        if not self.ended or not self._death():
+            return
+        if self.target.restart is not None:
+            for one in list(self.open):
+                self._end(one)
+            self.target.restart()
+        if self._death():
+            self._add(unseen("and the rest", "not tried: an error of the model has ended the server"))
+            raise ServerDied
 
     def _with_timeout(self) -> None:
         def judge(seen: ending.Expired) -> tuple[Finding, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import Any
 
-from batchproof.commands.adapter.backlog import is_batched
+from batchproof.commands.adapter.backlog import Backlog, is_batched
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding, ms, note
 from batchproof.commands.adapter.timing import anchor, is_none, kept, took_early
@@ -22,6 +22,15 @@ HEAD = """\
 [claims]
 """
 NAMED = 3
+EARLY = "the delay counts from the last batch, for which there is no claim, or a timer is armed too early (DB-DELAY-001)"
+UNFILLED = "batches are closed too early (DB-SIZE-002)"
+UNMADE = "with instances = 2, only one is made use of (DB-LIVE-003)"
+OUTSIDE = "free instances are not told of what waits (DB-LAW-005)"
+BEHIND = "the answers of one instance wait for another (DB-ORDER-005)"
+UNCLOSED = "it can be closed, and breaks the rules about that (DB-LIVE-004)"
+UNTIMED = "it has one, and breaks DB-TIMEOUT-001"
+UNCANCELLED = "it can be, and breaks DB-CANCEL-001"
+UNCLEAR = "# Decide by the documentation: {line}  # {reasons}"
 UNTRIED = "# Not tried, and so not claimed: {names}.\n"
 OTHERS = (
     "max_queue_size", "queue_limit_counts", "timeout_delay", "timeout_override", "preferred_sizes", "ordering", "priorities",
@@ -35,12 +44,22 @@ ENGINE_OTHERS = (
 
 @dataclass(frozen=True)
 class Measured:
-    """One claim: its value, what it rests on, and other values that would have looked alike."""
+    """One claim: its value, what it rests on, and other values that would have looked alike.
+
+    unless: what else explains what was seen, such as a rule that the stack breaks. Only its documentation can tell, so
+    nothing is claimed.
+    """
 
     name: str
     value: Value
     why: str
     alike: tuple[Value, ...] = ()
+    unless: str = ""
+
+    @property
+    def reasons(self) -> str:
+        """What it rests on, and what else explains that."""
+        return f"{self.why}; or {self.unless}" if self.unless else self.why
 
 
 def measured(facts: Facts) -> tuple[Measured, ...]:
@@ -61,7 +80,8 @@ def _delay(facts: Facts) -> list[Measured]:
     if name := anchor(delayed):
         why = f"roughly: after a model that was busy for longer, {ms(max(0, delayed.after_busy_ns or 0))} are left"
         alike = ("first-dequeue",) if took_early(delayed) else ()
-        found.append(Measured("delay_anchor", name, why + "".join(f", as with {one}" for one in alike), alike))
+        why += "".join(f", as with {one}" for one in alike)
+        found.append(Measured("delay_anchor", name, why, alike, EARLY if name == "loop-entry" else ""))
     return [*found, *_zero(facts)]
 
 
@@ -88,6 +108,9 @@ def _batches(facts: Facts) -> list[Measured]:
     if facts.delayed is not None and facts.delayed.grew is not None:
         says = "joined the batch" if facts.delayed.grew else "came into another batch"
         found.append(Measured("late_binding", facts.delayed.grew, f"a request that came while the model was busy {says}"))
+    elif facts.backlog is not None and facts.usable and _staged(facts.backlog):
+        why = f"a backlog left in {list(facts.backlog.batches)}, as if the first batch had not waited for the model"
+        found.append(Measured("late_binding", value=False, why=why, unless=UNFILLED))
     if facts.smallest is not None and facts.smallest.value is not None:
         found.append(Measured("smallest_batch", facts.smallest.value, "the smallest that `deploy` accepts"))
     if facts.rows is not None:
@@ -107,28 +130,18 @@ def _features(facts: Facts) -> list[Measured]:
         found.append(Measured("instances", "unlimited", why))
     elif (many := facts.instances) is not None and (many.unsupported or many.sent):
         why = many.unsupported or ("two ran at once" if many.together else "two never ran at once")
-        found.append(Measured("instances", many.together, why))
-        if many.shared is not None:
-            why = "the free instance served all" if many.shared else "requests waited although an instance was free"
-            routed = ("each-instance",) if many.shared else ()  # a router may know which instance is free
-            found.append(Measured("queue", "shared" if many.shared else "each-instance", why, routed))
-    if (late := facts.expired) is not None and (late.unsupported or late.queue is not None):
-        timed = late.queue is not None and late.queue.kind == "expired"
-        why = late.unsupported or ("a late request was refused" if timed else "a late request was not refused")
-        found.append(Measured("queue_timeout", timed, why))
-        if timed and late.model is not None:
-            covers = "request" if late.model.error else "queue"
-            found.append(
-                Measured(
-                    "timeout_covers",
-                    covers,
-                    "a request whose model took longer was " + ("refused" if late.model.error else "answered"),
-                )
-            )
+        found.append(Measured("instances", many.together, why, unless="" if many.unsupported or many.together else UNMADE))
+        if many.shared:  # a router may know which instance is free
+            found.append(Measured("queue", "shared", "the free instance served all", ("each-instance",)))
+        elif many.shared is not None:
+            why = "requests waited although an instance was free"
+            found.append(Measured("queue", "each-instance", why, unless=BEHIND if many.executed else OUTSIDE))
+    found += _timeout(facts)
     if facts.cancelled is not None and (facts.cancelled.executed is not None or not facts.cancelled.verb):
         gone = facts.cancelled.verb and not facts.cancelled.executed
         why = "a cancelled request did not reach the model" if gone else "a cancelled request was executed"
-        found.append(Measured("cancel", gone, why if facts.cancelled.verb else "there is no verb `cancel`"))
+        why = why if facts.cancelled.verb else "there is no verb `cancel`"
+        found.append(Measured("cancel", gone, why, unless=UNCANCELLED if facts.cancelled.verb and not gone else ""))
     if facts.closing is not None:
         closing = facts.closing
         fine = closing.settled and closing.returned and not closing.raised and not closing.serves
@@ -139,7 +152,7 @@ def _features(facts: Facts) -> list[Measured]:
             if closing.serves
             else "it breaks, or leaves a request behind"
         )
-        found.append(Measured("close", fine, why))
+        found.append(Measured("close", fine, why, unless="" if fine else UNCLOSED))
     if facts.defaults is not None and facts.defaults.verb:
         why = facts.defaults.failed or "requests are answered with nothing set"
         found.append(Measured("defaults", not facts.defaults.failed, why))
@@ -149,12 +162,30 @@ def _features(facts: Facts) -> list[Measured]:
     return found
 
 
+def _timeout(facts: Facts) -> list[Measured]:
+    found = []
+    if (late := facts.expired) is not None and (late.unsupported or late.queue is not None):
+        timed = late.queue is not None and late.queue.kind == "expired"
+        why = late.unsupported or ("a late request was refused" if timed else "a late request was not refused")
+        found.append(Measured("queue_timeout", timed, why, unless="" if late.unsupported or timed else UNTIMED))
+        if timed and late.model is not None:
+            covers = "request" if late.model.error else "queue"
+            found.append(
+                Measured(
+                    "timeout_covers",
+                    covers,
+                    "a request whose model took longer was " + ("refused" if late.model.error else "answered"),
+                )
+            )
+    return found
+
+
 def differences(claims: Mapping[str, Any], found: tuple[Measured, ...]) -> tuple[Finding, ...]:
     """Return a note for each claim that the adapter makes and that was measured otherwise."""
     return tuple(
         note(
             "claims",
-            f"{one.name} = {_toml(value_of(claims, one.name))} is claimed, {_toml(one.value)} was measured: {one.why}",
+            f"{one.name} = {_toml(value_of(claims, one.name))} is claimed, {_toml(one.value)} was measured: {one.reasons}",
         )
         for one in found
         if one.name in claims and value_of(claims, one.name) not in (one.value, *one.alike)
@@ -162,10 +193,24 @@ def differences(claims: Mapping[str, Any], found: tuple[Measured, ...]) -> tuple
 
 
 def as_toml(claims: tuple[Measured, ...], name: str, version: str, others: Sequence[str] = OTHERS) -> str:
-    """Return the file. What is not promised stays in it as a comment, so that nothing is lost. others: were not tried."""
-    lines = [line for one in claims for line in (*_ruled_out(one), f"{one.name} = {_toml(one.value)}  # {one.why}")]
+    """Return the file. What is not promised, or not clear, is in it as a comment. others: were not tried."""
+    lines = [line for one in claims for line in _lines(one)]
     untried = UNTRIED.format(names=", ".join(others))
     return "\n".join([HEAD.format(name=name, version=version).rstrip("\n"), *lines, untried])
+
+
+def _lines(claim: Measured) -> list[str]:
+    """Return the lines of a claim; if there is another explanation, only a comment with both."""
+    line = f"{claim.name} = {_toml(claim.value)}"
+    if claim.unless:
+        return [UNCLEAR.format(line=line, reasons=claim.reasons)]
+    return [*_ruled_out(claim), f"{line}  # {claim.why}"]
+
+
+def _staged(backlog: Backlog) -> bool:
+    """Return whether the first batch of a backlog was small, and a later one full: it may have been closed too early."""
+    sizes = backlog.batches
+    return is_batched(backlog) and len(sizes) > 1 and sizes[0] < backlog.size == max(sizes)
 
 
 def _ruled_out(claim: Measured) -> list[str]:

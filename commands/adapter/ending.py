@@ -11,10 +11,14 @@ from batchproof.commands.adapter.finding import Finding, ms, note, ok, unseen, w
 
 @dataclass(frozen=True)
 class Smallest:
-    """max_batch_size that were tried, with what `deploy` said (empty: it deployed), and the batches of a backlog with 1."""
+    """max_batch_size that were tried, with what `deploy` said (empty: it deployed), and the batches of a backlog with 1.
+
+    kept: a larger one, with which the first batch of a backlog was full; then a first batch of 1 shows that 1 is passed on.
+    """
 
     tried: tuple[tuple[int, str], ...]
     batches: tuple[int, ...] = ()
+    kept: int = 0
 
     @property
     def value(self) -> int | None:
@@ -99,7 +103,11 @@ def judge_smallest(found: Smallest) -> tuple[Finding, ...]:
         return (note("smallest batch", f"none could be deployed ({'; '.join(refused)})", "deploy"),)
     if found.value == 1 and found.batches and max(found.batches) > 1:
         says = f"with max_batch_size = 1 a backlog leaves in {list(found.batches)}"
-        return (wrong("smallest batch", says, "deploy", "pass config.max_batch_size on, or raise Unsupported for 1"),)
+        if found.kept and found.batches[0] == 1:
+            says += f", and with {found.kept} the first batch holds {found.kept}: 1 is passed on, and not kept"
+            return (note("smallest batch", f"{says} (DB-SIZE-001 judges that)"),)
+        mend = "pass config.max_batch_size on, or raise Unsupported; if 1 is passed on, the batcher breaks DB-SIZE-001"
+        return (wrong("smallest batch", says, "deploy", mend),)
     if found.value == 1:
         return (ok("smallest batch", "1 is accepted"),)
     return (note("smallest batch", f"{found.value} ({'; '.join(refused)})", "deploy"),)
@@ -179,6 +187,12 @@ def judge_failure(found: Failure) -> tuple[Finding, ...]:
         how = found.following.error or "no answer"
         return (note("model's error", f"refused as failed; the request after it got {how}: the rules DB-FAIL-* judge that"),)
     return (ok("model's error", "refused as failed, and the next request is served"),)
+
+
+def judge_death(why: str) -> tuple[Finding, ...]:
+    """Tell that an error of the model has ended the server: that is the stack's doing."""
+    says = f"the server ends after it: the rules DB-FAIL-* judge that ({why.partition(';')[0]})"
+    return (note("model's error", says),)
 
 
 def judge_closing(found: Closing, *, claimed: bool = False) -> tuple[Finding, ...]:

@@ -225,7 +225,7 @@ def instances(probe: Probe, *, usable: bool, claimed: bool) -> Instances:
     inside = [(plug, gate) for plug, gate in plugs if probe.entered(plug)]
     serials = {plug.request.serial for plug, _ in inside}
     named = [int(line["instance"]) for line in probe.lines if "enter_ns" in line and serials & set(line["serials"])]
-    shared = None
+    shared, executed = None, False
     if len(inside) > 1:
         for plug, gate in plugs:
             if plug is not inside[0][0]:
@@ -236,10 +236,11 @@ def instances(probe: Probe, *, usable: bool, claimed: bool) -> Instances:
             others.append(probe.send(f"o{number}"))
             probe.settled(others[-1], limit_ns=SOON_NS // 4)
         shared = all(other.done() for other in others)
+        executed = any(probe.entered(other) for other in others if not other.done())
     for _, gate in plugs:
         probe.release(gate)
     probe.settled(*(plug for plug, _ in plugs))
-    return Instances("", len(plugs), tuple(named), len(inside) > 1, shared)
+    return Instances("", len(plugs), tuple(named), len(inside) > 1, shared, executed)
 
 
 def expired(probe: Probe, timeout_ns: int, *, usable: bool) -> Expired:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from batchproof.commands.adapter import ending
 from batchproof.commands.adapter.caller import Hung
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding, Level, wrong
@@ -15,6 +16,7 @@ from batchproof.host.clock import HOST_CLOCK
 from batchproof.targets.kit.processes import died
 from batchproof.targets.verbs import FullTarget
 
+ERROR = "an error of the model"  # what is tried when the model raises
 DEATH_NS = 1_000 * MS  # for the news of a process that ended: its connections are lost a moment before
 Seen = TypeVar("Seen")
 
@@ -27,7 +29,7 @@ class ServerDied(Exception):
 class Notes:
     """The notes of one check. say: what is being tried, for a person who waits. last: the adapter's last deployment.
 
-    began_s: when it began, before the target's processes did.
+    began_s: when it began, before the target's processes did. ended: an error of the model has ended the server.
     """
 
     target: FullTarget
@@ -36,6 +38,7 @@ class Notes:
     facts: Facts = field(default_factory=Facts)
     findings: list[tuple[Finding, Place | None]] = field(default_factory=list)
     last: Any = None
+    ended: bool = False
 
     def claims(self, name: str) -> bool:
         """Return whether the adapter makes this claim."""
@@ -68,7 +71,8 @@ class Notes:
     def _survived(self, what: str, before: int) -> None:
         """Raise ServerDied if the server has ended: then that is what is wrong, and not what was found since `before`.
 
-        A server that is told to close may end.
+        A server that is told to close may end. One that an error of its model ends is what the stack makes of it: that is
+        noted, and nothing has to be mended.
         """
         if what == "close" or self.target.simulated:
             return
@@ -76,6 +80,10 @@ class Notes:
             HOST_CLOCK.wait(lambda: bool(self._death()), HOST_CLOCK.now_ns() + DEATH_NS)
         if why := self._death():
             del self.findings[before:]
+            if what == ERROR:
+                self._add(*ending.judge_death(why))
+                self.ended = True
+                return
             mend = "find out from its last lines why; the checks before this one had it do nothing out of the ordinary"
             self._add(wrong("server", f"the server died while this was tried: {what}\n{why}", "deploy", mend))
             raise ServerDied

@@ -14,7 +14,7 @@ class Instances:
 
     unsupported: `deploy` refused, or empty. instances: which the witness named for each held request that entered the model.
     together: whether two were in the model at once. shared: whether requests were served by the free one while the other was
-    held; None if it was not tried.
+    held; None if it was not tried. executed: whether one of them had been executed all the same, and only its answer waited.
     """
 
     unsupported: str = ""
@@ -22,6 +22,7 @@ class Instances:
     instances: tuple[int, ...] = ()
     together: bool = False
     shared: bool | None = None
+    executed: bool = False
 
 
 @dataclass(frozen=True)

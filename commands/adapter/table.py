@@ -52,14 +52,17 @@ def print_check(spec: str, claims: Path | None = None, *, as_json: bool = False)
 
 
 def as_document(examined: Examined) -> dict[str, Any]:
-    """Return the findings and the measured claims as JSON."""
-    claims = {one.name: {"value": one.value, "because": one.why} for one in examined.claims}
+    """Return the findings, the measured claims, and those for which there is another explanation, as JSON."""
+    claims, unclear = (
+        {one.name: {"value": one.value, "because": one.reasons} for one in examined.claims if bool(one.unless) is doubted}
+        for doubted in (False, True)
+    )
     findings = [
         {"check": one.check, "result": one.level.value, "says": one.says, "where": str(where or ""), "mend": one.mend}
         for one, where in examined.findings
     ]
     about = {"target": examined.name, "version": examined.version, "seconds": round(examined.seconds, 1)}
-    return {**about, "findings": findings, "claims": claims}
+    return {**about, "findings": findings, "claims": claims, "unclear": unclear}
 
 
 def _where(error: BaseException) -> str:

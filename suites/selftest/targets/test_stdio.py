@@ -85,6 +85,16 @@ def test_it_passes_the_check_of_adapters() -> None:
     assert claims.items() >= {"delay_anchor": "oldest-enqueue", "cancel": True, "instances": False, "close": True}.items()
 
 
+def test_a_stack_that_an_error_of_its_model_ends_is_no_wrong_adapter() -> None:
+    """A note says so, and what comes after that is measured on a new process."""
+    examined = examine(word("fragile"))
+
+    assert examined.wrong == []
+    (says,) = (finding.says for finding, _ in examined.findings if finding.check == "model's error")
+    assert says.startswith("the server ends after it: the rules DB-FAIL-* judge that (")
+    assert {"queue_timeout", "defaults"} <= {one.name for one in examined.claims}
+
+
 def test_a_program_that_dies_half_way_is_told_once() -> None:
     """The check says that it died, with its last lines and what was being tried, and blames nothing else."""
     examined = examine(word("dies-later"))

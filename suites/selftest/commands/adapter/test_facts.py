@@ -167,6 +167,9 @@ def test_a_delay(delayed: Delayed, level: str, says: str) -> None:
         (ending.judge_residue(Residue(daemons=2)), "left behind", "note", "2 daemon or idle threads"),
         (ending.judge_smallest(Smallest(((1, "no"), (2, "no"), (4, "")))), "smallest batch", "note", "4 (1: no; 2: no)"),
         (ending.judge_smallest(Smallest(((1, "no"),))), "smallest batch", "note", "none could be deployed"),
+        (ending.judge_smallest(Smallest(((1, ""),), (1, 7), 4)), "smallest batch", "note", "1 is passed on, and not kept"),
+        (ending.judge_smallest(Smallest(((1, ""),), (1, 7))), "smallest batch", "wrong", "a backlog leaves in [1, 7]"),
+        (ending.judge_smallest(Smallest(((1, ""),), (4, 4), 4)), "smallest batch", "wrong", "a backlog leaves in [4, 4]"),
         (ending.judge_rows(Rows("Refused(INVALID): shape")), "rows", "note", "is not served: Refused(INVALID): shape"),
         (ending.judge_failure(Failure(NEVER, FINE)), "model's error", "note", "is never answered"),
         (ending.judge_failure(Failure(FAILED, NEVER)), "model's error", "note", "got no answer"),
@@ -215,6 +218,55 @@ def test_claims_with_values() -> None:
     assert "smallest_delay_ms = 5  # with a delay of 0 a lone request waits 5.0 ms\n" in text
     assert 'delay_anchor = "oldest-enqueue"  # roughly' in text
     assert "instances = false  # no\n" in text
+
+
+SOONER = replace(LATE, lone_ns=(20 * MS, 140 * MS))
+WAITED = Instances("", 2, (0, 1), together=True, shared=False)
+HELD_BACK = replace(WAITED, executed=True)
+STAGED = replace(
+    HELD, serials=(("plug", 1),), answered=(),
+    lines=tuple({"instance": 0, "batch": number, "enter_ns": number, "serials": [number * 10 + one for one in range(size)],
+                 "rows": []} for number, size in enumerate((1, 4, 3), 1)),
+)  # fmt: skip
+NOT_GONE = Cancelled(verb=True, executed=True)
+
+
+@pytest.mark.parametrize(
+    ("facts", "line", "also"),
+    [
+        (Facts(instances=WAITED), 'queue = "each-instance"', "DB-LAW-005"),
+        (Facts(instances=HELD_BACK), 'queue = "each-instance"', "DB-ORDER-005"),
+        (Facts(instances=Instances("", 2)), "instances = false", "DB-LIVE-003"),
+        (Facts(waits=PLAIN, delayed=SOONER), 'delay_anchor = "loop-entry"', "DB-DELAY-001"),
+        (Facts(backlog=STAGED), "late_binding = false", "DB-SIZE-002"),
+        (Facts(cancelled=NOT_GONE), "cancel = false", "DB-CANCEL-001"),
+        (Facts(expired=Expired("", NEVER, NEVER)), "queue_timeout = false", "DB-TIMEOUT-001"),
+        (Facts(closing=Closing(settled=False, returned=True)), "close = false", "DB-LIVE-004"),
+    ],
+)
+def test_what_has_two_explanations_is_not_claimed(facts: Facts, line: str, also: str) -> None:
+    """It may be meant, or be a defect: a comment says both, and only the documentation can tell."""
+    lines = as_toml(measured(facts), "mine", "1").splitlines()
+
+    assert not any(one.startswith(line) for one in lines)
+    (said,) = (one for one in lines if line in one)
+    assert said.startswith(f"# Decide by the documentation: {line}  # "), said
+    assert (" or " in said, also in said) == (True, True), said
+
+
+@pytest.mark.parametrize(
+    ("facts", "line"),
+    [
+        (Facts(instances=Instances("Unsupported('instances')")), "instances = false"),
+        (Facts(instances=replace(WAITED, shared=True)), 'queue = "shared"'),
+        (Facts(cancelled=Cancelled(verb=False)), "cancel = false"),
+        (Facts(expired=Expired("Unsupported('queue_timeout')")), "queue_timeout = false"),
+        (Facts(closing=Closing(settled=True, returned=True)), "close = true"),
+    ],
+)
+def test_what_has_one_explanation_is_claimed(facts: Facts, line: str) -> None:
+    """The adapter refuses it, or it was seen to work."""
+    assert any(one.startswith(line) for one in as_toml(measured(facts), "mine", "1").splitlines())
 
 
 @pytest.mark.parametrize(

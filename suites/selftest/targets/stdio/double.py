@@ -6,6 +6,7 @@ It needs nothing but Python. A fault is one thing that it does wrong; `FAULTS` s
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 import time
@@ -25,6 +26,7 @@ FAULTS = {
     "broken": "says that it is broken when it is configured",
     "refuses": "cannot have this configuration",
     "shy": "has no optional verb",
+    "fragile": "ends with status 1 when its model raises",
     "drops": "never answers what comes after 'stop'",
 }
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -70,6 +72,10 @@ class Double:
             self.lines.append({**where, "enter_ns": enter, "serials": serials, "rows": rows})
             self.changed.wait_for(lambda: {ask["hold"] for ask in asks} - {0} <= self.opened, 60)
         time.sleep(max(ask["work_ns"] + ask["row_work_ns"] * sum(rows) for ask in asks) / 1e9)
+        if FAULT == "fragile" and any(ask["fail"] for ask in asks):
+            sys.stderr.write("unhandled error\n")
+            sys.stderr.flush()
+            os._exit(1)
         failed, leave = any(ask["fail"] for ask in asks), time.monotonic_ns()
         self.lines.append({**where, "exit_ns": leave, "failed": failed})
         info = {**where, "requests": len(items), "rows": sum(rows), "enter_ns": enter, "exit_ns": str(leave)}
