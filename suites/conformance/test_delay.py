@@ -35,7 +35,12 @@ def test_ceiling(drive, judge):
 @pytest.mark.rule("DB-DELAY-003")
 def test_full_batch_leaves_at_once(drive, judge):
     """A full batch leaves at once, even with an hour of queue delay"""
-    judge(drive(BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR), burst(4)))
+    an_hour = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR)
+    busy = burst(4, work_ns=100 * MS)  # two more full batches come meanwhile, and both leave without a timer
+    late = (Send(f"r{i}", after_ns=0 if i > 4 else 20 * MS) for i in range(4, 12))
+
+    judge(drive(an_hour, burst(4)))
+    judge(drive(an_hour, (*busy, *late)))
 
 
 @pytest.mark.rule("DB-DELAY-004")
