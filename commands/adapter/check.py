@@ -168,6 +168,7 @@ class Examination(Deploying):
             "cancel", "cancel", probe, lambda one: experiments.cancelled(one, SIZE, usable=usable),
             lambda seen: ending.judge_cancelled(seen, claimed=self.claims("cancel")), "cancelled",
         )  # fmt: skip
+        self._try("idle", "an idle deployment", probe, experiments.idle, timing.judge_idle, "idle")
         self._try("delay 0", "delay 0", probe, lambda one: delays.waits(one, self.delay_ns), timing.judge_none, "waits")
         return True
 

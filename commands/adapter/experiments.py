@@ -15,6 +15,7 @@ from batchproof.commands.adapter.ending import Cancelled, Closing, Expired, Fail
 from batchproof.commands.adapter.finding import MS
 from batchproof.commands.adapter.parallel import Beside, Defaults, Instances
 from batchproof.commands.adapter.probe import ANSWER_NS, SOON_NS, Probe, Track
+from batchproof.host.processor_use import idle_share
 
 FIRST_NS = 2 * ANSWER_NS  # a model's first answer may take longer
 FIRST_WORK_NS = 100 * MS
@@ -22,6 +23,7 @@ TRIES = 3  # before `submit` is said to wait for the answer: a stalled host, or 
 BEHIND = 8
 WATCHED = 3  # of the requests behind the plug: `queued` is read after each
 FEW, MANY = 4, 12  # where a kernel or a proxy deals out requests at random, a few may all go to one of two workers
+IDLE_S = 0.3  # a deployment is left alone for so long, several times
 CLOSE_NS = 10_000_000_000
 STOPS_NS = 3_000_000_000  # what a server may take to end after `close` has returned
 
@@ -256,6 +258,11 @@ def expired(probe: Probe, timeout_ns: int, *, usable: bool) -> Expired:
     probe.settled(late)
     slow = alone(probe, work_ns=2 * timeout_ns)
     return Expired("", late.ended(), slow.ended())
+
+
+def idle(probe: Probe) -> float | None:
+    """Return how much of a processor is used while nothing is asked; None in simulated time."""
+    return None if probe.deployment.simulated else idle_share(IDLE_S)
 
 
 def failure(probe: Probe) -> Failure:

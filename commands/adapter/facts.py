@@ -13,12 +13,14 @@ from batchproof.commands.adapter.timing import Delayed, Waits
 
 @dataclass(frozen=True)
 class Facts:
-    """By experiment. no_delay: why `deploy` refused a queue delay. tiny: as `waits`, with a small delay.
+    """By experiment. idle: the share of a processor that is used while nothing is asked; None: it was not tried.
 
-    no_zero: what went wrong with a queue delay of 0, where all is well with a longer one.
+    no_delay: why `deploy` refused a queue delay. tiny: as `waits`, with a small delay. no_zero: what went wrong with a queue
+    delay of 0, where all is well with a longer one.
     """
 
     first: First | None = None
+    idle: float | None = None
     burst: Burst | None = None
     backlog: Backlog | None = None
     cancelled: Cancelled | None = None

@@ -14,6 +14,7 @@ WARM_UP = (
 DELAY_UNIT = "pass config.max_queue_delay_ns on, in the stack's unit: it is in nanoseconds"
 FACTOR = 3  # a wait of more than this many times the cheapest one, and of more than a tenth of the model's time, is a delay
 KEPT = 0.9  # of the delay: less is not the whole of it
+SPINS = 0.1  # of a processor
 SILENT = 2  # lone requests without an answer: one may be due to a host that stalled
 ANCHORS = {
     "oldest-enqueue": "from the time at which the request was queued",
@@ -74,6 +75,17 @@ def judge_fresh(fresh: Fresh) -> tuple[Finding, ...]:
         f"and later ones {ms(fresh.later_ns)} at most"
     )
     return (wrong("ready", says, "deploy", WARM_UP),)
+
+
+def judge_idle(share: float | None) -> tuple[Finding, ...]:
+    """Judge how much of a processor an idle deployment uses: one that always looks for work disturbs what it serves."""
+    if share is None:
+        return ()
+    says = f"{share:.0%} of a processor while nothing is asked"
+    if share < SPINS:
+        return (ok("idle", says),)
+    mend = "if it is the stack that looks for work all the time, rules about time may be INCONCLUSIVE for that reason"
+    return (note("idle", f"{says}: {mend}"),)
 
 
 def is_none(waits: Waits) -> bool:

@@ -166,6 +166,8 @@ def test_a_delay(delayed: Delayed, level: str, says: str) -> None:
         ),
         (ending.judge_residue(Residue(daemons=2)), "left behind", "note", "2 daemon or idle threads"),
         (ending.judge_smallest(Smallest(((1, "no"), (2, "no"), (4, "")))), "smallest batch", "note", "4 (1: no; 2: no)"),
+        (timing.judge_idle(0.02), "idle", "ok", "2% of a processor while nothing is asked"),
+        (timing.judge_idle(0.97), "idle", "note", "97% of a processor while nothing is asked: if it is the stack"),
         (ending.judge_smallest(Smallest(((1, "no"),))), "smallest batch", "note", "none could be deployed"),
         (ending.judge_smallest(Smallest(((1, ""),), (1, 7), 4)), "smallest batch", "note", "1 is passed on, and not kept"),
         (ending.judge_smallest(Smallest(((1, ""),), (1, 7))), "smallest batch", "wrong", "a backlog leaves in [1, 7]"),
