@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil, floor, log10
 from statistics import median_low
 from typing import Any
 
@@ -22,6 +23,7 @@ HEAD = """\
 [claims]
 """
 NAMED = 3
+ALIKE = 0.8  # of the longer of two waits: then both are for one delay
 EARLY = "the delay counts from the last batch, for which there is no claim, or a timer is armed too early (DB-DELAY-001)"
 UNFILLED = "batches are closed too early (DB-SIZE-002)"
 UNMADE = "with instances = 2, only one is made use of (DB-LIVE-003)"
@@ -156,10 +158,22 @@ def _features(facts: Facts) -> list[Measured]:
     if facts.defaults is not None and facts.defaults.verb:
         why = facts.defaults.failed or "requests are answered with nothing set"
         found.append(Measured("defaults", not facts.defaults.failed, why))
+        found += _default_delay(facts.defaults.waited_ns)
     if facts.beside is not None and not facts.beside.same and not facts.beside.apart:
         fine = facts.beside.served and facts.beside.alive and not facts.beside.foreign
         found.append(Measured("side_by_side", fine, "two deployments at a time"))
     return found
+
+
+def _default_delay(waited_ns: tuple[int, ...]) -> list[Measured]:
+    """Return the delay with nothing set that nobody documents, rounded up to two digits; none if only a first call waits."""
+    if not waited_ns or min(waited_ns) < ALIKE * max(waited_ns) / 2:
+        return []
+    longest_ms = max(waited_ns) / MS
+    step = 10 ** max(0, floor(log10(longest_ms)) - 1)
+    why = f"with nothing set lone requests wait {' and '.join(ms(one) for one in waited_ns)}"
+    steady = min(waited_ns) >= ALIKE * max(waited_ns)
+    return [Measured("default_delay_ms", ceil(longest_ms / step) * step, why, unless="" if steady else EARLY)]
 
 
 def _timeout(facts: Facts) -> list[Measured]:

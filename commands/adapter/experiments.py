@@ -23,6 +23,8 @@ TRIES = 3  # before `submit` is said to wait for the answer: a stalled host, or 
 BEHIND = 8
 WATCHED = 3  # of the requests behind the plug: `queued` is read after each
 FEW, MANY = 4, 12  # where a kernel or a proxy deals out requests at random, a few may all go to one of two workers
+UNTOLD_NS = 30_000_000_000  # with nothing set, a stack may have a queue delay that its documentation does not tell
+DELAYED_NS = 50 * MS  # a lone request that waits for less may have met a slow first call
 IDLE_S = 0.3  # a deployment is left alone for so long, several times
 CLOSE_NS = 10_000_000_000
 STOPS_NS = 3_000_000_000  # what a server may take to end after `close` has returned
@@ -152,9 +154,9 @@ def held(probe: Probe, name: str = "plug", limit_ns: int = SOON_NS) -> tuple[Tra
 
 
 @contextmanager
-def plugged(probe: Probe) -> Iterator[Track]:
-    """Keep the model busy with a held request; let it go at the end, whatever happens."""
-    plug, gate = held(probe)
+def plugged(probe: Probe, limit_ns: int = SOON_NS) -> Iterator[Track]:
+    """Keep the model busy with a held request; let it go at the end, whatever happens. limit_ns: until it is in there."""
+    plug, gate = held(probe, limit_ns=limit_ns)
     try:
         yield plug
     finally:
@@ -280,19 +282,28 @@ def failure(probe: Probe) -> Failure:
 
 
 def defaults(probe: Probe, *, usable: bool, delay_ns: int = 0) -> Defaults:
-    """Send a request, and then some behind a plug. delay_ns: how long each of them may wait, as the stack documents it."""
-    limit_ns = ANSWER_NS + 2 * delay_ns
+    """Send a request, and then some behind a plug. delay_ns: how long each of them may wait, as the stack documents it.
+
+    If it documents nothing, a second lone request shows whether there is a delay all the same.
+    """
+    limit_ns = ANSWER_NS + (2 * delay_ns or UNTOLD_NS)
     first = probe.send("first")
     answered, ended = probe.settled(first, limit_ns=limit_ns), first.ended()
     if not answered or ended.error or ended.troubles:
         return Defaults(verb=True, failed=ended.error or "".join(ended.troubles[:1]) or "a request is never answered")
+    lone = [first]
+    if not delay_ns and (first.outside_ns() or 0) >= DELAYED_NS:
+        lone.append(probe.send("second"))
+        probe.settled(lone[-1], limit_ns=limit_ns)
+    waited_ns = tuple(one.outside_ns() or 0 for one in lone[1:] and lone)
     if not usable:
-        return Defaults(verb=True)
-    with plugged(probe):
+        return Defaults(verb=True, waited_ns=waited_ns)
+    with plugged(probe, limit_ns if waited_ns else SOON_NS):
         behind = [probe.send(f"default{number}") for number in range(BEHIND)]
         queue(probe, *behind)
     probe.settled(*behind, limit_ns=limit_ns)
-    return Defaults(verb=True, batches=tuple(len(rows) for rows in executions(probe, behind)))
+    sizes = tuple(len(rows) for rows in executions(probe, behind))
+    return Defaults(verb=True, batches=sizes, waited_ns=waited_ns)
 
 
 def beside(one: Probe, other: Probe, *, usable: bool) -> Beside:

@@ -62,11 +62,16 @@ def judge_instances(found: Instances, *, claimed: bool) -> tuple[Finding, ...]:
 
 @dataclass(frozen=True)
 class Defaults:
-    """A deployment with nothing set. verb: there is one for it. failed: what went wrong, or empty. batches: of a backlog."""
+    """A deployment with nothing set.
+
+    verb: there is one for it. failed: what went wrong, or empty. batches: of a backlog. waited_ns: what two lone requests
+    waited outside the model, if the first waited for long and no delay is documented.
+    """
 
     verb: bool
     failed: str = ""
     batches: tuple[int, ...] = ()
+    waited_ns: tuple[int, ...] = ()
 
 
 def judge_defaults(found: Defaults, *, claimed: bool) -> tuple[Finding, ...]:

@@ -15,7 +15,7 @@ from batchproof.commands.adapter.claims import Measured, as_toml, differences, m
 from batchproof.commands.adapter.ending import Cancelled, Closing, Expired, Failure, Residue, Rows, Smallest
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding
-from batchproof.commands.adapter.parallel import Beside, Instances
+from batchproof.commands.adapter.parallel import Beside, Defaults, Instances
 from batchproof.commands.adapter.probe import Probe
 from batchproof.commands.adapter.timing import Delayed, Waits
 from batchproof.reference_batcher import BatcherConfig
@@ -244,6 +244,7 @@ NOT_GONE = Cancelled(verb=True, executed=True)
         (Facts(cancelled=NOT_GONE), "cancel = false", "DB-CANCEL-001"),
         (Facts(expired=Expired("", NEVER, NEVER)), "queue_timeout = false", "DB-TIMEOUT-001"),
         (Facts(closing=Closing(settled=False, returned=True)), "close = false", "DB-LIVE-004"),
+        (Facts(defaults=Defaults(verb=True, waited_ns=(300 * MS, 500 * MS))), "default_delay_ms = 500", "DB-DELAY-001"),
     ],
 )
 def test_what_has_two_explanations_is_not_claimed(facts: Facts, line: str, also: str) -> None:
@@ -264,11 +265,17 @@ def test_what_has_two_explanations_is_not_claimed(facts: Facts, line: str, also:
         (Facts(cancelled=Cancelled(verb=False)), "cancel = false"),
         (Facts(expired=Expired("Unsupported('queue_timeout')")), "queue_timeout = false"),
         (Facts(closing=Closing(settled=True, returned=True)), "close = true"),
+        (Facts(defaults=Defaults(verb=True, waited_ns=(9_990 * MS, 10_003 * MS))), "default_delay_ms = 11000"),
     ],
 )
 def test_what_has_one_explanation_is_claimed(facts: Facts, line: str) -> None:
     """The adapter refuses it, or it was seen to work."""
     assert any(one.startswith(line) for one in as_toml(measured(facts), "mine", "1").splitlines())
+
+
+def test_a_first_call_that_waits_is_no_delay() -> None:
+    """The second request did not wait."""
+    assert [one.name for one in measured(Facts(defaults=Defaults(verb=True, waited_ns=(900 * MS, MS))))] == ["defaults"]
 
 
 @pytest.mark.parametrize(
