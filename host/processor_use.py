@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from statistics import median
 
 from batchproof.host.keeper import descendants
 
 PROC = Path("/proc")
 UTIME, STIME = 11, 12  # fields of /proc/PID/stat after the name, as in proc(5), in ticks
-TIMES = 3  # the least of several counts: what ends meanwhile is no habit
+TIMES = 3  # the middle one counts: what happens once is no habit, and others want a processor too
 
 
 def used_ns() -> int:
@@ -20,8 +21,8 @@ def used_ns() -> int:
 
 
 def idle_share(seconds: float) -> float:
-    """Return what they use while this thread sleeps, as a share of one processor: the least of several such times."""
-    return min(_share(seconds) for _ in range(TIMES))
+    """Return what they use while this thread sleeps, as a share of one processor: the median of several such times."""
+    return median(_share(seconds) for _ in range(TIMES))
 
 
 def _share(seconds: float) -> float:

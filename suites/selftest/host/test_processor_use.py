@@ -13,7 +13,7 @@ WINDOW_S = 0.4
 
 
 def test_a_thread_that_sleeps_uses_nothing() -> None:
-    """The least of several counts is not what happens to run meanwhile."""
+    """What happens to run meanwhile is not held against it."""
     assert idle_share(WINDOW_S) < HARDLY_ANY
 
 
