@@ -59,6 +59,9 @@ def test_others_unharmed(generating, judge, seed):
         on.step(rng.randrange(4))
         if place % 3 == 2:
             on.abort(f"r{rng.randint(place - 2, place)}")
+    on.send("goes", max_tokens=2 * on.block)  # whatever has been drawn, one is aborted while it runs
+    on.until_got("goes", 2)
+    on.abort("goes")
 
     judge(on.generations())
 
@@ -80,7 +83,7 @@ def test_idle_aborts(generating, judge):
 
 
 @pytest.mark.rule("CB-ABORT-006")
-def test_gives_back(generating, judge):
+def test_gives_back(generating, judge, claims):
     """The place and the blocks of an aborted request are free for others"""
     on = generating(seqs=2, budget=2, blocks=8)
     for place in range(4):
@@ -93,8 +96,14 @@ def test_gives_back(generating, judge):
     on.send("last", length=6 * on.block, max_tokens=on.block)
     judge(on.generations())
 
-    on = generating(seqs=2, budget=1)
-    for place in range(DOZENS):  # what each leaves behind adds up
+    dozens_of_aborts(generating(seqs=2, budget=1), judge)
+    if claims.get("prefix_cache"):  # which may keep a block of each, and has to give it up
+        dozens_of_aborts(generating(seqs=2, budget=1, blocks=24, prefix_cache=True), judge)
+
+
+def dozens_of_aborts(on, judge):
+    """Requests are aborted in each state, and what each leaves behind adds up; then two come that need many blocks."""
+    for place in range(DOZENS):
         on.send(f"hog{place}", length=6 * on.block, max_tokens=2 * on.block)
         on.send(f"waits{place}", length=on.block)
         on.until_running(f"hog{place}")
@@ -195,6 +204,12 @@ def test_ids_alike(generating, judge):
     on.until_got("r1", 2)
     on.send(*alike[3:], max_tokens=on.block)
     on.abort("r1")
+    on.finish()
+    for place in range(2, 10):  # some of it while an engine that iterates by itself has tokens that nobody has read yet
+        on.send(f"r{place}", f"r{place}0", f"r{place}-0", max_tokens=on.block)
+        on.until_got(f"r{place}", 2)
+        on.abort(f"r{place}")
+        on.finish()
 
     judge(on.generations())
 

@@ -141,11 +141,12 @@ def test_each_token_counts(generating, judge):
 
 
 @pytest.mark.rule("CB-KV-012")
-def test_computed_only(generating, judge):
+def test_computed_only(generating, judge, claims):
     """What was never computed of an aborted prompt does not come from the prefix cache"""
     on = generating(budget=1.5, prefix_cache=True)
-    for family, iterations in enumerate((1, 2)):
-        on.send(f"goes{family}", length=6 * on.block, shared=5 * on.block, family=family)
+    samples = 2 if claims.get("samples") else 1
+    for family, (iterations, count) in enumerate(((1, 1), (2, 1), (1, samples), (2, samples))):
+        on.send(f"goes{family}", length=6 * on.block, shared=5 * on.block, family=family, samples=count)
         on.step(iterations)
         on.abort(f"goes{family}")
         on.send(f"alike{family}", f"again{family}", length=6 * on.block, shared=5 * on.block, family=family)
