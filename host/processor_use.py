@@ -11,7 +11,7 @@ from batchproof.host.keeper import descendants
 
 PROC = Path("/proc")
 UTIME, STIME = 11, 12  # fields of /proc/PID/stat after the name, as in proc(5), in ticks
-TIMES = 3  # the middle one counts: what happens once is no habit, and others want a processor too
+TIMES = 3  # an odd number: the median ignores one burst, and one time in which other programs had the processor
 
 
 def used_ns() -> int:

@@ -24,7 +24,7 @@ HEAD = """\
 """
 NAMED = 3
 ALIKE = 0.8  # of the longer of two waits: then both are for one delay
-EARLY = "the delay counts from the last batch, for which there is no claim, or a timer is armed too early (DB-DELAY-001)"
+EARLY = "the delay counts from the last batch (there is no claim for that), or a timer is armed too early (DB-DELAY-001)"
 UNFILLED = "batches are closed too early (DB-SIZE-002)"
 UNMADE = "with instances = 2, only one is made use of (DB-LIVE-003)"
 OUTSIDE = "free instances are not told of what waits (DB-LAW-005)"
