@@ -1,7 +1,7 @@
 """Who tests the tests: every mutant of the reference batcher is killed by the rules that it names, with the right message.
 
-Here each mutant meets the rules that it names (but for a slow one, where others kill it too) and a sample of the rest; all
-rules on all mutants is what `batchproof mutants` runs, and that takes a minute.
+Here each mutant meets the rules that it names and a sample of the rest. Three of four, chosen by name, do not meet the slow
+rules that they name, where others kill them too. All rules on all mutants is what `batchproof mutants` runs, in minutes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import pytest
 
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 
 SAMPLE = {"DB-SIZE-005", "DB-DELAY-003", "DB-DELAY-005", "DB-ORDER-001", "DB-TIMEOUT-004", "DB-FAIL-002",
           "CB-TEXT-001", "CB-END-001", "CB-LIMIT-001", "CB-JOIN-001", "CB-ORDER-001"}  # fmt: skip
-SLOW = "PERF-MODEL-001"  # runs a real model
-SLOW_ON_ENGINES = (  # they take seconds, and others kill first
-    "CB-LAW-", "CB-LIVE-003", "CB-LIVE-004", "CB-LIVE-008", "CB-TEXT-015", "CB-TEXT-013", "CB-PRIO-005",
+TORCH = "PERF-MODEL-001"  # runs a real model
+SLOW = (  # they take up to seconds each, and others kill first
+    TORCH, "CB-LAW-", "CB-LIVE-003", "CB-LIVE-004", "CB-LIVE-008", "CB-TEXT-015", "CB-TEXT-013", "CB-PRIO-005",
+    "DB-LAW-009", "SB-LIVE-006", "SB-LIVE-007", "SB-LIVE-009", "SB-LAW-001", "SB-DRIVE-001",
 )  # fmt: skip
 SHOWS_LATE = {  # wrong only after as many batches as the whole suite runs, or in the drives of rules that it keeps
     "leaks": {"DB-*"}, "misfit-waits": {"DB-*"}, "misfit-waits-for-size": {"DB-*"},
@@ -53,10 +55,10 @@ def row(**fields: object) -> Row:
 def test_mutant_is_killed_as_declared(name: str) -> None:
     """Among the rules that judge a mutant, exactly those that it names fail, and the first says what is wrong."""
     mutant = mutants()[name]
-    slow = (SLOW, *SLOW_ON_ENGINES)
-    kills = tuple(rule for rule in mutant.kills if rule == mutant.kills[0] or not rule.startswith(slow))
+    left_out = SLOW if crc32(name.encode()) % 4 else (TORCH,)
+    kills = tuple(rule for rule in mutant.kills if rule == mutant.kills[0] or not rule.startswith(left_out))
 
-    if SLOW in kills:
+    if TORCH in kills:
         pytest.importorskip("torch", reason="the extra `reference` (torch) is not installed")
 
     results = found(f"mutant:{name}", ",".join(SHOWS_LATE.get(name, SAMPLE) | set(kills)))
