@@ -50,7 +50,7 @@ def ask(name: str, number: int) -> None:
     began = time.monotonic()
     try:
         told = {"gRPC": over_grpc, "HTTP": over_http}[name](number)
-    except Exception as error:
+    except (grpc.RpcError, OSError) as error:
         told = repr(error.details() if isinstance(error, grpc.RpcError) else error)
     print(f"{name} request {number}: {told} after {time.monotonic() - began:.0f} s", flush=True)
 
