@@ -18,7 +18,7 @@ from batchproof.targets.kit.readiness import until
 from batchproof.targets.kit.routes import route_of
 from batchproof.targets.protocol import Request, Response
 
-CLOSE_S = 10.0  # for the server to end in
+CLOSE_S = 120.0  # for the server to end in: longer than anybody waits for it, because who returns says that it has ended
 
 
 class Server:

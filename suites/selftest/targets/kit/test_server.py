@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from batchproof.fixtures.judging.patience import PATIENCE
 from batchproof.host.clock import HOST_CLOCK
 from batchproof.targets.kit import HttpClient, Interpreter, Server, free_port
+from batchproof.targets.kit.server import CLOSE_S
 from batchproof.targets.protocol import Deployment, Request, TargetError
 
 if TYPE_CHECKING:
@@ -83,3 +85,10 @@ def test_a_server_that_does_not_start_leaves_nothing(tmp_path: Path) -> None:
         half(submit=lambda _: None)
 
     assert not Path(str(caught.value).splitlines()[-1]).exists()
+
+
+def test_a_server_that_has_not_ended_is_not_closed() -> None:
+    """`close` returns when the server has ended, so it waits for longer than a drive waits for `close`."""
+    longest_ns = max(patience.wait_ns for patience in PATIENCE.values())
+
+    assert CLOSE_S * 1e9 > 2 * longest_ns
