@@ -16,6 +16,7 @@ from batchproof.targets.protocol import Kind, Refused, Request, Response, Target
 from batchproof.targets.virtual import VirtualTarget
 
 MS = 1_000_000
+MANY = 1000  # instances
 
 
 class Narrow(Honest):
@@ -320,3 +321,18 @@ class NoBatchOfOne(Narrow):
         if config.max_batch_size < 2:
             raise TargetError(f"max_batch_size is {config.max_batch_size}")
         return super().deploy(config)
+
+
+class Unlimited(Narrow):
+    """It executes every batch at once, so that nothing waits for a busy model."""
+
+    claims: ClassVar[dict[str, Any]] = {
+        "instances": "unlimited", "late_binding": False, "batches_without_delay": False, "sequences": False,
+        "sequence_state": False,
+    }  # fmt: skip
+
+    def deploy(self, config: Any) -> Any:
+        """Serve with more instances than any rule keeps busy, and one by one where there is no delay."""
+        if not config.max_queue_delay_ns:
+            return VirtualTarget("never-batches").deploy(replace(config, instances=MANY))
+        return super().deploy(replace(config, instances=MANY))
