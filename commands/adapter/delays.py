@@ -6,7 +6,10 @@ from dataclasses import replace
 
 from batchproof.commands.adapter.experiments import TRIES, alone, executions, plugged, queue
 from batchproof.commands.adapter.probe import Probe, Track
-from batchproof.commands.adapter.timing import LONE_WORK_NS, SILENT, Delayed, Waits
+from batchproof.commands.adapter.timing import KEPT, LONE_WORK_NS, SILENT, Delayed, Waits
+
+PHASES = 7  # of a delay, at which lone requests are sent
+FEW = 4  # of them are enough if each request waits for the whole delay
 
 
 def waits(probe: Probe, delay_ns: int) -> Waits:
@@ -25,10 +28,17 @@ def _outside(tracks: list[Track]) -> list[int]:
 
 
 def delayed(probe: Probe, delay_ns: int, *, usable: bool) -> Delayed:
-    """Send lone requests at several phases of the delay, and one that waits behind a busy model for longer than it."""
-    lone, forming = [], None
-    for number in range(4):
-        probe.pass_ns(delay_ns * (3 * number % 7) // 7)  # a loop that comes round each delay is met at four phases
+    """Send lone requests at several phases of the delay, and one that waits behind a busy model for longer than it.
+
+    If one of the first waits for less than the delay, the host's noise, a timer that runs freely, and none at all look
+    alike: then more are sent.
+    """
+    lone: list[Track] = []
+    forming = None
+    for number in range(PHASES):
+        if number == FEW and min(_outside(lone), default=0) >= KEPT * delay_ns:
+            break
+        probe.pass_ns(delay_ns * (3 * number % PHASES) // PHASES)  # a loop that comes round each delay is met at each phase
         track = probe.send("lone")
         if number == 0 and probe.deployment.queued is not None:
             probe.pass_ns(delay_ns // 2)

@@ -139,6 +139,10 @@ def test_whether_0_is_0(waits: Waits, none: bool) -> None:
         (replace(LATE, lone_ns=(900 * MS,)), "wrong", "waits 900 ms: is the unit right?"),
         (replace(LATE, lone_ns=(2 * MS,)), "wrong", "a delay of 150 ms changes nothing"),
         (replace(LATE, lone_ns=()), "not seen", "no lone request was answered"),
+        (replace(LATE, lone_ns=(17 * MS, 187 * MS, 21 * MS, 25 * MS)), "wrong", "changes nothing: a lone request waits 21 ms"),
+        (replace(LATE, lone_ns=(17 * MS, 187 * MS, 63 * MS, 25 * MS, 20 * MS)), "wrong", "changes nothing"),
+        (replace(LATE, lone_ns=(150 * MS, 86 * MS, 22 * MS, 107 * MS)), "ok", "lone requests wait 22 ms to 150 ms"),
+        (replace(LATE, lone_ns=(140 * MS, 76 * MS, 12 * MS, 97 * MS, 33 * MS, 119 * MS, 55 * MS)), "ok", "lone requests wait"),
     ],
 )
 def test_a_delay(delayed: Delayed, level: str, says: str) -> None:
