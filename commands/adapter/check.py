@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from batchproof.commands.adapter import answers, backlog, delays, ending, experiments, parallel, timing
+from batchproof.commands.adapter import answers, backlog, delays, depth, ending, experiments, parallel, timing
 from batchproof.commands.adapter.claims import ENGINE_OTHERS, OTHERS, Measured, differences, measured
 from batchproof.commands.adapter.deaths import Deaths
 from batchproof.commands.adapter.deploying import SIZE, Deploying
@@ -162,6 +162,7 @@ class Examination(Deploying):
         if seen is None or self._is_wrong("gate", "log", "queue", "busy model"):
             return False
         usable = self.facts.usable
+        self._try(depth.CHECK, "a deep queue", probe, lambda one: depth.filled(one, usable=usable), depth.judge, "deep")
         full = usable and backlog.is_batched(seen)  # requests that hardly meet do not show how their rows count
         self._try("rows", "rows", probe, lambda one: experiments.rows(one, SIZE, usable=full), ending.judge_rows, "rows")
         self._try(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from batchproof.commands.adapter.answers import Burst, First
 from batchproof.commands.adapter.backlog import Backlog
+from batchproof.commands.adapter.depth import Deep
 from batchproof.commands.adapter.ending import Cancelled, Closing, Expired, Failure, Residue, Rows, Smallest
 from batchproof.commands.adapter.parallel import Beside, Defaults, Instances
 from batchproof.commands.adapter.timing import Delayed, Waits
@@ -23,6 +24,7 @@ class Facts:
     idle: float | None = None
     burst: Burst | None = None
     backlog: Backlog | None = None
+    deep: Deep | None = None
     cancelled: Cancelled | None = None
     rows: Rows | None = None
     waits: Waits | None = None

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from batchproof.commands.adapter import answers, backlog, delays, ending, experiments, parallel, timing
+from batchproof.commands.adapter import answers, backlog, delays, depth, ending, experiments, parallel, timing
 from batchproof.commands.adapter.answers import Burst, Ended, First
 from batchproof.commands.adapter.backlog import Backlog, Reading
 from batchproof.commands.adapter.claims import Measured, as_toml, differences, measured
+from batchproof.commands.adapter.depth import Deep
 from batchproof.commands.adapter.ending import Cancelled, Closing, Expired, Failure, Residue, Rows, Smallest
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding
@@ -94,6 +95,24 @@ def test_an_anchor_that_cannot_be_told_is_no_difference() -> None:
     assert len(differences({"delay_anchor": "first-dequeue"}, measured(replace(facts, delayed=LATE)))) == 1
 
 
+@pytest.mark.parametrize(
+    ("deep", "level", "says"),
+    [
+        (Deep(64, 64, 64), "ok", "counts 64 that wait"),
+        (Deep(64, 64, 66), "ok", "counts 64 that wait"),
+        (Deep(64, 64, 8), "wrong", "stops at 8 with 64 behind a request in the model"),
+        (Deep(64, 64, 16, refused=48), "note", "of 64 requests behind a busy model 48 are refused, and 16 wait"),
+        (Deep(64, 17, 17), "wrong", "`submit` does not return with 17 requests"),
+        (Deep(tried=False), "not seen", "behind a busy model"),
+    ],
+)
+def test_a_deep_queue(deep: Deep, level: str, says: str) -> None:
+    """What is refused need not be counted, and what waits somewhere has to be."""
+    found = row(depth.judge(deep), depth.CHECK)
+
+    assert (found[0], says in found[1]) == (level, True), found
+
+
 def test_a_backlog_that_was_passed_is_not_usable() -> None:
     """Where nothing waits, no later check fills a queue."""
     assert (HELD.usable, replace(HELD, passed=True).usable) == (True, False)
@@ -139,10 +158,10 @@ def test_whether_0_is_0(waits: Waits, none: bool) -> None:
         (replace(LATE, lone_ns=(900 * MS,)), "wrong", "waits 900 ms: is the unit right?"),
         (replace(LATE, lone_ns=(2 * MS,)), "wrong", "a delay of 150 ms changes nothing"),
         (replace(LATE, lone_ns=()), "not seen", "no lone request was answered"),
-        (replace(LATE, lone_ns=(17 * MS, 187 * MS, 21 * MS, 25 * MS)), "wrong", "changes nothing: a lone request waits 21 ms"),
+        (replace(LATE, lone_ns=(17 * MS, 187 * MS, 21 * MS, 25 * MS)), "wrong", "a lone request waits 21 ms"),
         (replace(LATE, lone_ns=(17 * MS, 187 * MS, 63 * MS, 25 * MS, 20 * MS)), "wrong", "changes nothing"),
         (replace(LATE, lone_ns=(150 * MS, 86 * MS, 22 * MS, 107 * MS)), "ok", "lone requests wait 22 ms to 150 ms"),
-        (replace(LATE, lone_ns=(140 * MS, 76 * MS, 12 * MS, 97 * MS, 33 * MS, 119 * MS, 55 * MS)), "ok", "lone requests wait"),
+        (replace(LATE, lone_ns=(140 * MS, 76 * MS, 12 * MS, 97 * MS, 33 * MS, 119 * MS, 55 * MS)), "ok", "wait 12 ms"),
     ],
 )
 def test_a_delay(delayed: Delayed, level: str, says: str) -> None:

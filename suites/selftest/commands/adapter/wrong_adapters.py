@@ -287,6 +287,20 @@ class _QueueNeverLess(Deployed):
         return self.most
 
 
+class _QueueOfEight(Deployed):
+    def queued(self) -> int:  # <- here
+        return min(8, self.inner.queued())
+
+
+class _FullQueueBlocks(Deployed):
+    places = 16
+
+    def submit(self, request: Request) -> Any:  # <- here
+        while self.inner.queued() >= self.places and request.hold == 0:
+            threading.Event().wait(0.01)
+        return self.inner.submit(request)
+
+
 class _QueueHangs(Deployed):
     held = False
 
@@ -732,11 +746,11 @@ class Itself:
 _SIMULATED = (
     _Raises, _ReturnsTheAnswer, _Silent, _Fails, _FailsWithItsOwn, _Floats, _SmallIntegers, _Flat, _Pairs, _OldWitness,
     _Mixed, _LosesTheWork, _LosesTheGate, _ReleasesNothing, _LogAgain, _LogLate, _LogEmpty, _LogTwice, _LogText, _LogRaises,
-    _QueueEmpty, _QueueWithModel, _QueueNeverLess, _CancelsNothing, _CancelsSilently, _CancelRaises, _FailsAsOther,
-    _FailsAsItself, _ExpiresAsOther, _FailureIsAnAnswer, _CloseRaises, _LeavesAProcess, _LeavesAThread,
+    _QueueEmpty, _QueueWithModel, _QueueNeverLess, _QueueOfEight, _CancelsNothing, _CancelsSilently, _CancelRaises,
+    _FailsAsOther, _FailsAsItself, _ExpiresAsOther, _FailureIsAnAnswer, _CloseRaises, _LeavesAProcess, _LeavesAThread,
 )
 for _deployed in _SIMULATED:
     globals()[_deployed.__name__.strip("_")] = adapter(_deployed)
-for _deployed in (_Blocks, _Connects, _QueueHangs, _AcceptsWhenIdle):  # they wait, so time has to pass by itself
+for _deployed in (_Blocks, _Connects, _QueueHangs, _AcceptsWhenIdle, _FullQueueBlocks):  # time has to pass by itself
     globals()[_deployed.__name__.strip("_")] = adapter(_deployed, ReferenceTarget)
 ThreadDies = adapter(_ThreadDies)
