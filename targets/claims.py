@@ -188,6 +188,8 @@ _TABLE = (
         "or what is in the model is answered and what waits is refused (`refuses`).",
         "a promise about what was accepted before",
         ("either", "answers", "refuses"),
+        changes="Whatever is claimed, until closing has ended, a request whose queue timeout is over is refused and not "
+        "executed, and an answer that waits for its turn is given.",
     ),
     Claim(
         "clients",
