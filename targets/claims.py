@@ -254,6 +254,10 @@ _TABLE = (
         "inputs with a variable shape",
         (False, "one-queue", "each-shape"),
         true="one-queue",
+        changes="With `each-shape`, priority levels and the order of arrival hold among the requests of one shape, and "
+        "nothing is promised about the levels of different shapes, but that none is passed over by more than eight batches "
+        "that are not more urgent. A queue limit counts the requests of all shapes (of a level), and `preserve_ordering` "
+        "holds over the batches of all shapes.",
         noun_of_value="one queue for all shapes",
     ),
     Claim("ragged", "Requests of different shapes may share a batch.", "ragged batches"),

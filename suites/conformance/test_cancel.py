@@ -56,6 +56,10 @@ def test_place_is_free(drive, judge):
 
     judge(drive(LIMITED, plugged(*line, Cancel("r1"), Send("newcomer", after_ns=HEARD), Send("last", after_ns=HEARD))))
 
+    gone = [Cancel(f"r{i}") for i in range(3)]
+    newcomers = Send("newcomer0", after_ns=HEARD), Send("newcomer1"), Send("newcomer2")
+    judge(drive(LIMITED, plugged(*line, *gone, *newcomers, Send("last", after_ns=HEARD))))
+
 
 @pytest.mark.rule("DB-CANCEL-006")
 def test_sender_hears_it(drive, judge):

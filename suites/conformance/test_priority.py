@@ -22,7 +22,7 @@ from batchproof.fixtures.driving.script import (
 )
 from batchproof.reference_batcher import BatcherConfig
 
-TURNS = 16  # of batches of urgent requests
+TURNS = 100  # of batches of urgent requests: more than a scheduler counts that lets a less urgent one pass in the end
 LEVELS = BatcherConfig(max_batch_size=4, priority_levels=3, default_priority_level=2)
 LEVELS_DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR, priority_levels=3, default_priority_level=2)
 NO_LEVELS = BatcherConfig(max_batch_size=4)
