@@ -372,10 +372,10 @@ _TABLE = (
     ),
     Claim(
         "preemption",
-        "If the KV cache is full, a running request loses its blocks: it is computed again later (`recompute`), or kept in "
-        "other memory (`swap`).",
+        "If the KV cache is full, a running request loses its blocks: it is computed again later (`recompute`), kept in "
+        "other memory (`swap`), or now the one and now the other (`either`).",
         "preemption",
-        (False, "recompute", "swap"),
+        (False, "recompute", "swap", "either"),
     ),
     Claim(
         "keeps_place",

@@ -67,6 +67,16 @@ class Swapping(Engine):
     swaps = True
 
 
+class SwappingTexts(Swapping):
+    """A victim with a text is swapped, and one in its prompt is computed again."""
+
+    claims = MappingProxyType({"preemption": "either"})
+
+    def evict(self, job: Job) -> None:
+        self.swaps = bool(job.said)
+        super().evict(job)
+
+
 class SkipAhead(Engine):
     """Who does not fit is passed by those behind, four times at most."""
 
