@@ -33,6 +33,7 @@ def test_beyond_the_budget(generating, judge):
     on.send("long", length=5 * on.block, max_tokens=4)
     on.send("longest", length=8 * on.block - 3, max_tokens=3)
     on.send("edge", length=on.block + 1, max_tokens=4)
+    on.send("one", length=2 * on.block + 3, max_tokens=1)  # its first token is its last one, behind several chunks
 
     judge(on.generations())
 
