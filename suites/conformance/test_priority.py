@@ -99,9 +99,8 @@ def test_strictly_urgent_first(drive, judge):
     """A less urgent request waits for as long as more urgent ones fill the batches"""
     steps = [Send("plug", hold="gate0"), Entered("plug"), Send("low", priority=3), Queued(1)]
     for turn in range(TURNS):
-        for i in range(4):
-            steps += [Send(f"r{4 * turn + i}", priority=1, hold=f"gate{turn + 1}"), Queued(2 + i)]
-        steps += [Release(f"gate{turn}"), Entered(f"r{4 * turn}")]
+        urgent = [Send(f"r{4 * turn + i}", priority=1, hold=f"gate{turn + 1}") for i in range(4)]
+        steps += [*urgent, Queued(5), Release(f"gate{turn}"), Entered(f"r{4 * turn}")]
 
     judge(drive(LEVELS, (*steps, Release(f"gate{TURNS}"))))
 
