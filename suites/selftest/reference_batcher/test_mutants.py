@@ -1,8 +1,8 @@
 """Who tests the tests: every mutant of the reference batcher is killed by the rules that it names, with the right message.
 
-Here each mutant meets the rules that it names and a sample of the rest. Three of four, chosen by name, do not meet the slow
-rules that they name, where others kill them too. All rules on all mutants is what `batchproof mutants` runs, for about two
-hours of processor time.
+Here each mutant meets the rules that it names and a sample of the rest. Those of engines, and three of four others, do not
+meet the slow rules that they name, where others kill them too. All rules on all mutants is what `batchproof mutants` runs,
+for about two hours of processor time.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def row(**fields: object) -> Row:
 def test_mutant_is_killed_as_declared(name: str) -> None:
     """Among the rules that judge a mutant, exactly those that it names fail, and the first says what is wrong."""
     mutant = mutants()[name]
-    whole = name in SHOWS_LATE or name in SEVERAL_CAUSES or not crc32(name.encode()) % 4
+    sampled = mutant.discipline != "continuous" and not crc32(name.encode()) % 4
+    whole = name in SHOWS_LATE or name in SEVERAL_CAUSES or sampled
     left_out = (TORCH,) if whole else SLOW
     kills = tuple(rule for rule in mutant.kills if rule == mutant.kills[0] or not rule.startswith(left_out))
 
