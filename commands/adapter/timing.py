@@ -99,8 +99,8 @@ def is_none(waits: Waits) -> bool:
 def kept(delayed: Delayed, plain: Waits) -> bool:
     """Return whether lone requests wait for longer with the delay than without.
 
-    Medians are compared: one request that met a stall of the host is no delay. A timer that runs freely leaves half of its
-    period on average, and so a third of the delay is enough.
+    Medians are compared, so that one request that met a stall of the host does not look like a delay. With a free-running
+    timer, half of the period is left on average, so a third of the delay is enough.
     """
     return bool(delayed.lone_ns) and median(delayed.lone_ns) - median(plain.lone_ns) >= delayed.delay_ns / LEFT
 

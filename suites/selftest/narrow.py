@@ -332,7 +332,7 @@ class Unlimited(Narrow):
     }  # fmt: skip
 
     def deploy(self, config: Any) -> Any:
-        """Serve with more instances than any rule keeps busy, and one by one where there is no delay."""
+        """Run more instances than any rule keeps busy; without a delay, execute requests one by one."""
         if not config.max_queue_delay_ns:
             return VirtualTarget("never-batches").deploy(replace(config, instances=MANY))
         return super().deploy(replace(config, instances=MANY))

@@ -2,7 +2,7 @@
 
 Here each mutant meets the rules that it names and a sample of the rest. Those of engines, and three of four others, do not
 meet the slow rules that they name, where others kill them too. All rules on all mutants is what `batchproof mutants` runs,
-for about two hours of processor time.
+for about two hours of processor time, by an estimate.
 """
 
 from __future__ import annotations
