@@ -29,11 +29,17 @@ class Hangs(NullTarget):
         raise OSError("no route")
 
 
+@pytest.fixture(autouse=True)
+def nothing_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other tests of this process have left behind does not count here."""
+    monkeypatch.setattr(lifecycle, "_waited_s", [])
+    monkeypatch.setattr(lifecycle, "_took_s", [])
+
+
 def test_what_hangs_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the first, the others are not waited for as long; an error while closing is swallowed."""
     monkeypatch.setattr(lifecycle, "LIMIT_S", 0.01)
     monkeypatch.setattr(lifecycle, "SHORTER_S", 0.005)
-    monkeypatch.setattr(lifecycle, "_waited_s", [])
     target = Hangs()
 
     before = lifecycle.unfinished()
@@ -51,8 +57,6 @@ def test_what_hangs_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_ends_late_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """An adapter may bound its own `finish`: then each deployment still costs its time."""
     monkeypatch.setattr(lifecycle, "SLOW_S", 0.0)
-    monkeypatch.setattr(lifecycle, "_waited_s", [])
-    monkeypatch.setattr(lifecycle, "_took_s", [])
 
     lifecycle.finish(full_deployment(NullTarget()))
 
