@@ -294,11 +294,16 @@ class Dying:
         return "the server was killed"
 
 
-@pytest.mark.parametrize(("broken", "restarts"), [(True, 1), (False, 0)], ids=["fault", "no fault"])
-def test_only_a_fault_that_was_caused_fails_a_rule(monkeypatch: pytest.MonkeyPatch, broken: bool, restarts: int) -> None:
-    """A server that dies before the rule has caused its fault does not fail the rule: the run ends instead."""
+def idle_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is blamed on the host."""
     monkeypatch.setattr("batchproof.fixtures.judging.session.OVERLOADED", 1e9)
     monkeypatch.setattr("batchproof.fixtures.judging.session.LONG_STALL_NS", 1 << 62)
+
+
+@pytest.mark.parametrize(("broken", "verdict"), [(True, Verdict.FAIL), (False, Verdict.ERROR)], ids=["fault", "no fault"])
+def test_only_a_fault_that_was_caused_fails_a_rule(monkeypatch: pytest.MonkeyPatch, broken: bool, verdict: Verdict) -> None:
+    """A server that dies although the rule has not caused its fault does not fail the rule, and does not look sound."""
+    idle_host(monkeypatch)
     target, rule = Dying(), rules()["DB-FAULT-001"]
     session = Session(target, PATIENCE["quick"], 1)  # type: ignore[arg-type]
 
@@ -307,15 +312,28 @@ def test_only_a_fault_that_was_caused_fails_a_rule(monkeypatch: pytest.MonkeyPat
         session.check_alive()
 
     try:
-        if broken:
-            assert session.run(rule, body, unused).verdict is Verdict.FAIL
-        else:
-            with pytest.raises(TargetGone, match="the server was killed"):
-                session.run(rule, body, unused)
+        outcome = session.run(rule, body, unused)
     finally:
         session.sentinel.stop()
 
-    assert target.restarts == restarts
+    assert (outcome.verdict, target.restarts) == (verdict, 1)
+    assert "the server was killed" in outcome.judgement.actual
+    assert session.deaths == ([] if broken else ["DB-FAULT-001: the server was killed"])
+
+
+def test_a_server_that_dies_again_and_again_without_a_reason_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would die in every rule; the first two are judged on a new one."""
+    idle_host(monkeypatch)
+    target, rule = Dying(), rules()["DB-FAULT-001"]
+    session = Session(target, PATIENCE["quick"], 1)  # type: ignore[arg-type]
+    try:
+        first, second = (session.run(rule, session.check_alive, unused) for _ in range(2))
+        with pytest.raises(TargetGone, match="the server was killed"):
+            session.run(rule, session.check_alive, unused)
+    finally:
+        session.sentinel.stop()
+
+    assert (first.verdict, second.verdict, target.restarts) == (Verdict.ERROR, Verdict.ERROR, 2)
 
 
 class Revived(Dying):
