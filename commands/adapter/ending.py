@@ -48,11 +48,15 @@ class Rows:
 
 @dataclass(frozen=True)
 class Cancelled:
-    """A queued request that was cancelled. executed: it still reached the model. ended: how its Future ended."""
+    """A queued request that was cancelled. executed: it still reached the model. ended: how its Future ended.
+
+    before: how it had ended before anybody cancelled it. That is no evidence of what `cancel` does.
+    """
 
     verb: bool
     executed: bool | None = None
     ended: Ended | None = None
+    before: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,8 @@ def judge_cancelled(found: Cancelled, *, claimed: bool) -> tuple[Finding, ...]:
     """Judge whether `cancel` does something."""
     if not found.verb:
         return (note("cancel", "there is no `cancel`: rules about cancellation are not judged", "deploy"),)
+    if found.before:
+        return (unseen("cancel", f"the request had ended before it was cancelled: {found.before}"),)
     if found.executed is None:
         return (unseen("cancel", f"it needs {NEEDED}"),)
     if found.executed:

@@ -201,11 +201,14 @@ def cancelled(probe: Probe, size: int, *, usable: bool) -> Cancelled:
         kept = [probe.send(f"kept{number}") for number in range(2 * size)]
         gone = probe.send("gone")
         queue(probe, *kept, gone)
+        before = gone.ended()
         probe.call("cancel", lambda: cancel(gone.future))
         probe.wait(lambda: probe.queued() <= len(kept), SOON_NS // 2)  # a server may learn later than its client
     probe.settled(*kept)
     probe.settled(gone, limit_ns=SOON_NS)
     probe.read_log()
+    if before.answered:
+        return Cancelled(verb=True, before=before.error or before.kind or "an answer")
     return Cancelled(verb=True, executed=probe.entered(gone), ended=gone.ended())
 
 

@@ -199,6 +199,7 @@ def test_a_delay(delayed: Delayed, level: str, says: str) -> None:
         (ending.judge_failure(Failure(NEVER, FINE)), "model's error", "note", "is never answered"),
         (ending.judge_failure(Failure(FAILED, NEVER)), "model's error", "note", "got no answer"),
         (ending.judge_cancelled(Cancelled(True, False, FINE), claimed=True), "cancel", "wrong", "an answer"),
+        (ending.judge_cancelled(Cancelled(True, before="full"), claimed=True), "cancel", "not seen", "cancelled: full"),
         (ending.judge_expired(Expired("", EXPIRED, EXPIRED), claimed=True), "timeout", "ok", "a slow model counts too"),
         (ending.judge_expired(Expired("", NEVER, FINE), claimed=False), "timeout", "note", "it was never answered"),
         (parallel.judge_instances(Instances(), claimed=True), "instances", "not seen", "it needs"),
