@@ -385,7 +385,7 @@ _TABLE = (
     ),
     Claim(
         "most_waiting",
-        "So many requests may wait, and more are refused.",
+        "So many requests may wait, and more are refused; one that has lost its KV blocks may count as well.",
         "a limit on how many requests wait",
         OR_NOTHING,
         least=1,
