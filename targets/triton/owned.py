@@ -25,6 +25,7 @@ ENDING_S = 2.0  # a server that does not answer may be about to end, and how it 
 SHM_NEEDED = 64 << 20  # bytes; each instance of a Python model needs a megabyte
 CACHE_BYTES = 16 << 20
 LOADS_AT_ONCE = 8  # a Python model serves after 0.3 s, and needs a processor for half of that time
+WITH_A_LIMITER = "with a rate limiter, "
 WITH_A_STRATEGY = "with the strategy library that you gave it, "
 SHM_FULL = (
     "the server's shared memory is full: free some of /dev/shm or, with triton-docker, give it more with the option shm=512m"
@@ -209,14 +210,19 @@ class OwnTriton(TritonTarget):
                 self._others[key] = OwnTriton(lambda: start(limits), self.info.reached)
             return self._others[key]
 
+    def ended(self) -> str:
+        """Return how the server ended, or an empty string while it runs."""
+        return self._server.ended()
+
     def alive(self) -> str:
-        """Return how the server ended, or that it does not answer any more; an empty string if it is alive."""
+        """Return how it, or one with a rate limiter, ended, or that it does not answer; an empty string if it is alive."""
         if why := self._server.ended() or super().alive():
             deadline = time.monotonic() + ENDING_S
             while time.monotonic() < deadline and not (ended := self._server.ended()):
                 time.sleep(0.05)
             return f"{WITH_A_STRATEGY if self._strategy else ''}{ended or why}"
-        return ""
+        others = (other.ended() for other in tuple(self._others.values()))
+        return next((f"{WITH_A_LIMITER}{how}" for how in others if how), "")
 
     def server_log(self) -> str:
         """Return all that the server has logged, and then what those with a rate limiter have."""

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +22,7 @@ from typer.testing import CliRunner
 
 from batchproof.cli import app
 from batchproof.fixtures.judging.catalogue import rules
+from batchproof.fixtures.judging.declarations import KnownDeath
 from batchproof.fixtures.judging.patience import PATIENCE
 from batchproof.fixtures.judging.session import Session
 from batchproof.fixtures.judging.verdicts import Verdict
@@ -354,6 +356,44 @@ def test_a_server_that_dies_on_a_starved_host_is_mentioned_at_the_end(monkeypatc
 
     assert session.deaths == ["DB-FAULT-001: the server was killed"]
     assert died(session.deaths).endswith("was started again (DB-FAULT-001: the server was killed)")
+
+
+class Printing(Revived):
+    """It prints something before it dies."""
+
+    def server_log(self) -> str:
+        return "it has started\nterminate called after throwing a lock_exception"
+
+
+@pytest.mark.parametrize(
+    ("says", "verdict"), [("lock_exception", Verdict.INCONCLUSIVE), ("bad_alloc", Verdict.ERROR)], ids=["known", "another"]
+)
+def test_a_death_that_is_known_fails_no_rule(monkeypatch: pytest.MonkeyPatch, says: str, verdict: Verdict) -> None:
+    """The rule under way is measured again, and the end of the run tells of it. A death that is not known is an ERROR."""
+    idle_host(monkeypatch)
+    death, seen = KnownDeath("dying", "==1", (says,), "it loses a lock", "https://example.org/1"), []
+    session = Session(Printing(), PATIENCE["quick"], 1, known_deaths=[death])  # type: ignore[arg-type]
+
+    try:
+        session.run(rules()["DB-FAULT-001"], session.check_alive, lambda _rule, _attempt, found: seen.append(found))
+    finally:
+        session.sentinel.stop()
+
+    assert seen[0].verdict is verdict
+    assert session.deaths == ["DB-FAULT-001: the server was killed"]
+    told = "it loses a lock (https://example.org/1); a new server runs now" in seen[0].note
+    assert told == (verdict is Verdict.INCONCLUSIVE)
+
+
+def test_a_death_is_known_of_one_target_in_some_versions() -> None:
+    """The same words of another target, or of a later version, explain nothing."""
+    death = KnownDeath("dying", "<2", ("lock_exception", "bad_alloc"), "it loses a lock", "https://example.org/1")
+    info = TargetInfo("dying", "1", "dying")
+
+    assert death.explains(info, "what(): bad_alloc")
+    assert not death.explains(info, "what(): another")
+    assert not death.explains(replace(info, version="2"), "what(): bad_alloc")
+    assert not death.explains(replace(info, name="another"), "what(): bad_alloc")
 
 
 # The wall clock
