@@ -13,7 +13,7 @@ import pytest
 
 from batchproof import __version__
 from batchproof.fixtures.judging.catalogue import profiles, rules
-from batchproof.fixtures.judging.declarations import DeclarationError, known_issues, with_claims
+from batchproof.fixtures.judging.declarations import DeclarationError, known_deaths, known_issues, with_claims
 from batchproof.reports import read
 from batchproof.suites.selftest.command_line import CONFIGS, LIARS, invoke, one_message, written
 from batchproof.targets import BUILT_IN, resolve
@@ -32,6 +32,13 @@ rule = "DB-SIZE-001"
 target = "triton"
 versions = ">=2"
 reason = "a race"
+link = "https://example.org/1"
+"""
+DEATH = """[[death]]
+target = "triton"
+versions = ">=2"
+says = ['lost']
+reason = "a lock"
 link = "https://example.org/1"
 """
 
@@ -148,6 +155,29 @@ def test_unusable_known_issues_are_refused(tmp_path: Path, text: Any, message: s
 
     with pytest.raises(DeclarationError) as error:
         known_issues(path)
+
+    assert message in one_message(str(error.value))
+    assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("death = 'x'", "write each known death as a table [[death]]"),
+        (DEATH.replace("link", "url"), "death 1 needs exactly the fields target, versions, says, "),
+        (DEATH.replace("['lost']", "'lost'"), "death 1: 'says' must be a list of words"),
+        (DEATH.replace("['lost']", "[]"), "death 1: 'says' must be a list of words"),
+        (DEATH + DEATH.replace("a lock", " "), "death 2: 'reason' must be a non-empty string"),
+        (DEATH.replace(">=2", "two"), "death 1: 'two' is not a version specifier such as >=2.51,<2.60"),
+    ],
+    ids=["no tables", "unknown field", "no list", "no words", "no reason", "no versions"],
+)
+def test_unusable_known_deaths_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    """So is one with a mistake in a death."""
+    path = written(tmp_path / "known.toml", text)
+
+    with pytest.raises(DeclarationError) as error:
+        known_deaths(path)
 
     assert message in one_message(str(error.value))
     assert str(path) in str(error.value)
