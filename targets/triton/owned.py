@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -24,7 +25,8 @@ EXIT_S = 5
 ENDING_S = 2.0  # a server that does not answer may be about to end, and how it ended says more
 SHM_NEEDED = 64 << 20  # bytes; each instance of a Python model needs a megabyte
 CACHE_BYTES = 16 << 20
-LOADS_AT_ONCE = 8  # a Python model serves after 0.3 s, and needs a processor for half of that time
+MOST_OF_EARLIER = 1 << 20  # characters
+LOADS_AT_ONCE = min(8, 2 * (os.cpu_count() or 1))  # a Python model loads for 0.3 s, half of it waiting
 WITH_A_LIMITER = "with a rate limiter, "
 WITH_A_STRATEGY = "with the strategy library that you gave it, "
 SHM_FULL = (
@@ -107,6 +109,7 @@ class OwnTriton(TritonTarget):
         self._start, self._strategy, self._limited, self._connect = start, strategy, limited, connect
         self._lock = threading.Lock()
         self._others: dict[tuple[tuple[str, int], ...], OwnTriton] = {}
+        self._earlier = ""
         self._server = server = start()
         self.process_group = server.process_group
         wire = connect(server)
@@ -130,10 +133,10 @@ class OwnTriton(TritonTarget):
 
     def restart(self) -> None:
         """Start a new server in place of one that a fault has ended."""
-        info = self.info  # with the user's claims
+        info, log = self.info, self.server_log()  # the claims may be the user's
         self.close()
         OwnTriton.__init__(self, self._start, info.reached, self._strategy, self._limited, self._connect)
-        self.info = info
+        self.info, self._earlier = info, log[-MOST_OF_EARLIER:]
 
     def load_files(self, proto: Any, content: Mapping[str, bytes]) -> None:
         """Put the model into the server's own repository and load it; a TargetError quotes the log."""
@@ -210,10 +213,6 @@ class OwnTriton(TritonTarget):
                 self._others[key] = OwnTriton(lambda: start(limits), self.info.reached)
             return self._others[key]
 
-    def ended(self) -> str:
-        """Return how the server ended, or an empty string while it runs."""
-        return self._server.ended()
-
     def alive(self) -> str:
         """Return how it, or one with a rate limiter, ended, or that it does not answer; an empty string if it is alive."""
         if why := self._server.ended() or super().alive():
@@ -221,12 +220,13 @@ class OwnTriton(TritonTarget):
             while time.monotonic() < deadline and not (ended := self._server.ended()):
                 time.sleep(0.05)
             return f"{WITH_A_STRATEGY if self._strategy else ''}{ended or why}"
-        others = (other.ended() for other in tuple(self._others.values()))
+        others = (other.alive() for other in tuple(self._others.values()))
         return next((f"{WITH_A_LIMITER}{how}" for how in others if how), "")
 
     def server_log(self) -> str:
-        """Return all that the server has logged, and then what those with a rate limiter have."""
-        return "\n".join([self._server.log(), *(other.server_log() for other in self._others.values())])
+        """Return the end of what servers logged that died, all that this one has, and then those with a rate limiter."""
+        earlier = [self._earlier] if self._earlier else []
+        return "\n".join([*earlier, self._server.log(), *(other.server_log() for other in self._others.values())])
 
     def close(self) -> None:
         """Disconnect and stop the server, and those with a rate limiter."""
