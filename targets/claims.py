@@ -189,7 +189,7 @@ _TABLE = (
         "a promise about what was accepted before",
         ("either", "answers", "refuses"),
         changes="Whatever is claimed, until closing has ended, a request whose queue timeout is over is refused and not "
-        "executed, and an answer that waits for its turn is given.",
+        "executed, and an answer that waits for its turn is given. What is sent after the call is answered or refused.",
     ),
     Claim(
         "clients",
@@ -231,7 +231,8 @@ _TABLE = (
         "preferred_sizes",
         "There are batch sizes at which a batch leaves at once. A batch is as large as the largest of them that the queue "
         "can fill, does not grow beyond that before its delay is over, and leaves at once if the next request would exceed "
-        "the largest (`largest`, the same as true). Or nothing more is promised (`at-once`).",
+        "the largest (`largest`, the same as true). The same holds without a delay: six requests that wait leave as four and "
+        "two if four is preferred. Or nothing more is promised (`at-once`).",
         "preferred batch sizes",
         (False, "largest", "at-once"),
         true="largest",
