@@ -8,7 +8,7 @@ from batchproof.commands.adapter.experiments import TRIES, alone, executions, pl
 from batchproof.commands.adapter.probe import Probe, Track
 from batchproof.commands.adapter.timing import KEPT, LONE_WORK_NS, SILENT, Delayed, Waits
 
-PHASES = 7  # of a delay, at which lone requests are sent
+PHASES = 9  # of a delay, at which lone requests are sent
 FEW = 4  # of them are enough if each request waits for the whole delay
 
 
@@ -38,7 +38,7 @@ def delayed(probe: Probe, delay_ns: int, *, usable: bool) -> Delayed:
     for number in range(PHASES):
         if number == FEW and min(_outside(lone), default=0) >= KEPT * delay_ns:
             break
-        probe.pass_ns(delay_ns * (3 * number % PHASES) // PHASES)  # a loop that comes round each delay is met at each phase
+        probe.pass_ns(delay_ns * (4 * number % PHASES) // PHASES)  # a loop that comes round each delay is met at each phase
         track = probe.send("lone")
         if number == 0 and probe.deployment.queued is not None:
             probe.pass_ns(delay_ns // 2)
