@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -151,13 +152,7 @@ def test_unusable_claims_are_refused(tmp_path: Path, text: Any, message: str) ->
 )
 def test_unusable_known_issues_are_refused(tmp_path: Path, text: Any, message: str) -> None:
     """A known-issues file with a mistake is refused in one line that names the file and the entry."""
-    path = written(tmp_path / "known.toml", text)
-
-    with pytest.raises(DeclarationError) as error:
-        known_issues(path)
-
-    assert message in one_message(str(error.value))
-    assert str(path) in str(error.value)
+    refused(tmp_path, known_issues, text, message)
 
 
 @pytest.mark.parametrize(
@@ -174,10 +169,15 @@ def test_unusable_known_issues_are_refused(tmp_path: Path, text: Any, message: s
 )
 def test_unusable_known_deaths_are_refused(tmp_path: Path, text: str, message: str) -> None:
     """So is one with a mistake in a death."""
-    path = written(tmp_path / "known.toml", text)
+    refused(tmp_path, known_deaths, text, message)
+
+
+def refused(folder: Path, read: Callable[[Path], object], text: Any, message: str) -> None:
+    """Read such a file, which is refused in one line that names it."""
+    path = written(folder / "known.toml", text)
 
     with pytest.raises(DeclarationError) as error:
-        known_deaths(path)
+        read(path)
 
     assert message in one_message(str(error.value))
     assert str(path) in str(error.value)

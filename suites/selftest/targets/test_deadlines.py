@@ -385,6 +385,24 @@ def test_a_death_that_is_known_fails_no_rule(monkeypatch: pytest.MonkeyPatch, sa
     assert told == (verdict is Verdict.INCONCLUSIVE)
 
 
+def test_what_a_server_before_has_printed_explains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log that is kept begins with its words, and the new server dies of something else."""
+    idle_host(monkeypatch)
+
+    class Silent(Dying):
+        def server_log(self) -> str:
+            return "lock_exception"
+
+    death, seen = KnownDeath("dying", "==1", ("lock_exception",), "it loses a lock", "https://example.org/1"), []
+    session = Session(Silent(), PATIENCE["quick"], 1, known_deaths=[death])  # type: ignore[arg-type]
+    try:
+        session.run(rules()["DB-FAULT-001"], session.check_alive, lambda _rule, _attempt, found: seen.append(found))
+    finally:
+        session.sentinel.stop()
+
+    assert [one.verdict for one in seen] == [Verdict.INCONCLUSIVE, Verdict.ERROR]
+
+
 def test_a_death_is_known_of_one_target_in_some_versions() -> None:
     """The same words of another target, or of a later version, explain nothing."""
     death = KnownDeath("dying", "<2", ("lock_exception", "bad_alloc"), "it loses a lock", "https://example.org/1")
