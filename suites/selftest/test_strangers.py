@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import pytest
 
@@ -47,13 +48,18 @@ ALL_RIGHT = tuple(one for one in EVERY_RIGHT if WITH_NODE or one.style != "flush
 
 
 def named(stranger: Stranger) -> tuple[str, ...]:
-    """Return the rules to judge it by: those that name it, or for a right one those that name any fault of its style."""
+    """Return the rules to judge it by: those that name it, or for a right one those that name any fault of its style.
+
+    Of these, a variant of another right one meets half.
+    """
     if NIGHTLY:
         return ()
     if stranger.kills:
         return stranger.kills
     chosen = [{rule for one in ones if one.style == stranger.style for rule in one.kills} for ones in (KILLED, SERIES)]
-    return tuple(sorted(chosen[0] or chosen[1]))
+    mine = tuple(sorted(chosen[0] or chosen[1]))
+    original = next(one for one in ALL_RIGHT if one.style == stranger.style)
+    return mine if stranger is original else tuple(rule for rule in mine if crc32(f"{stranger.name} {rule}".encode()) % 2)
 
 
 @pytest.fixture(scope="module")

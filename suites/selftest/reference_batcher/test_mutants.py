@@ -1,8 +1,8 @@
 """Who tests the tests: every mutant of the reference batcher is killed by the rules that it names, with the right message.
 
-Here each mutant meets the rules that it names and a sample of the rest. Those of engines, and three of four others, do not
-meet the slow rules that they name, where others kill them too. All rules on all mutants is what `batchproof mutants` runs,
-for about two hours of processor time, by an estimate.
+Here each mutant meets the rules that it names, and one of two meets a sample of the rest, too. Those of engines, and seven
+of eight others, do not meet the slow rules that they name, where others kill them too. All rules on all mutants is what
+`batchproof mutants` runs, for about two hours of processor time, by an estimate.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def row(**fields: object) -> Row:
 def test_mutant_is_killed_as_declared(name: str) -> None:
     """Among the rules that judge a mutant, exactly those that it names fail, and the first says what is wrong."""
     mutant = mutants()[name]
-    sampled = mutant.discipline != "continuous" and not crc32(name.encode()) % 4
+    drawn = crc32(name.encode())
+    sampled = mutant.discipline != "continuous" and not drawn % 8
+    rest = SAMPLE if drawn % 8 < 4 else set()
     whole = name in SHOWS_LATE or name in SEVERAL_CAUSES or sampled
     left_out = (TORCH,) if whole else SLOW
     kills = tuple(rule for rule in mutant.kills if rule == mutant.kills[0] or not rule.startswith(left_out))
@@ -64,7 +66,7 @@ def test_mutant_is_killed_as_declared(name: str) -> None:
     if TORCH in kills:
         pytest.importorskip("torch", reason="the extra `reference` (torch) is not installed")
 
-    results = found(f"mutant:{name}", ",".join(SHOWS_LATE.get(name, SAMPLE) | set(kills)))
+    results = found(f"mutant:{name}", ",".join(SHOWS_LATE.get(name, rest) | set(kills)))
     said, follows = matrix.said(results), causes(results)
     unclear = {one["rule"] for one in results if one["verdict"] == "INCONCLUSIVE"}  # no failure, and so no cause
     roots = [rule for rule in said if rule not in follows and rule not in unclear - {kills[0]}]

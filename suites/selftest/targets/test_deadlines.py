@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,16 +20,10 @@ import pytest
 from typer.testing import CliRunner
 
 from batchproof.cli import app
-from batchproof.fixtures.judging.catalogue import rules
-from batchproof.fixtures.judging.declarations import KnownDeath
-from batchproof.fixtures.judging.patience import PATIENCE
-from batchproof.fixtures.judging.session import Session
-from batchproof.fixtures.judging.verdicts import Verdict
-from batchproof.fixtures.terminal import died
 from batchproof.reports import read
 from batchproof.targets import resolve
 from batchproof.targets.deadlines import TIMEOUTS_S, TooLate, timeout_s, within
-from batchproof.targets.protocol import Misuse, TargetError, TargetGone, TargetInfo
+from batchproof.targets.protocol import Misuse, TargetError
 from batchproof.targets.triton import embedded
 from batchproof.targets.triton.owned import OwnTriton
 from batchproof.targets.triton.target import running_triton
@@ -278,140 +271,6 @@ def checked(target: str, report: Path, rule: str = "DB-SIZE-*", **environment: s
     command = [sys.executable, "-m", "batchproof", "check", "--target", target, "--rules", rule, "--report", str(report)]
     env = os.environ | environment
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENT, check=False)
-
-
-# Who is to blame
-
-
-class Dying:
-    """A target of ours with a dead server, which can be restarted."""
-
-    restarts = 0
-    info = TargetInfo("dying", "1", "dying", claims={"faults": True})
-
-    def restart(self) -> None:
-        self.restarts += 1
-
-    def alive(self) -> str:
-        return "the server was killed"
-
-
-def idle_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is blamed on the host."""
-    monkeypatch.setattr("batchproof.fixtures.judging.session.OVERLOADED", 1e9)
-    monkeypatch.setattr("batchproof.fixtures.judging.session.LONG_STALL_NS", 1 << 62)
-
-
-@pytest.mark.parametrize(("broken", "verdict"), [(True, Verdict.FAIL), (False, Verdict.ERROR)], ids=["fault", "no fault"])
-def test_only_a_fault_that_was_caused_fails_a_rule(monkeypatch: pytest.MonkeyPatch, broken: bool, verdict: Verdict) -> None:
-    """A server that dies although the rule has not caused its fault does not fail the rule, and does not look sound."""
-    idle_host(monkeypatch)
-    target, rule = Dying(), rules()["DB-FAULT-001"]
-    session = Session(target, PATIENCE["quick"], 1)  # type: ignore[arg-type]
-
-    def body() -> None:
-        session.attempt.broken = broken
-        session.check_alive()
-
-    try:
-        outcome = session.run(rule, body, unused)
-    finally:
-        session.sentinel.stop()
-
-    assert (outcome.verdict, target.restarts) == (verdict, 1)
-    assert "the server was killed" in outcome.judgement.actual
-    assert session.deaths == ([] if broken else ["DB-FAULT-001: the server was killed"])
-
-
-def test_a_server_that_dies_again_and_again_without_a_reason_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would die in every rule; the first two are judged on a new one."""
-    idle_host(monkeypatch)
-    target, rule = Dying(), rules()["DB-FAULT-001"]
-    session = Session(target, PATIENCE["quick"], 1)  # type: ignore[arg-type]
-    try:
-        first, second = (session.run(rule, session.check_alive, unused) for _ in range(2))
-        with pytest.raises(TargetGone, match="the server was killed"):
-            session.run(rule, session.check_alive, unused)
-    finally:
-        session.sentinel.stop()
-
-    assert (first.verdict, second.verdict, target.restarts) == (Verdict.ERROR, Verdict.ERROR, 2)
-
-
-class Revived(Dying):
-    """It lives when it has been restarted."""
-
-    def alive(self) -> str:
-        return "" if self.restarts else super().alive()
-
-
-def test_a_server_that_dies_on_a_starved_host_is_mentioned_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No rule fails by that, but nobody is to overlook it."""
-    monkeypatch.setattr("batchproof.fixtures.judging.session.OVERLOADED", -1)
-    session = Session(Revived(), PATIENCE["quick"], 1)  # type: ignore[arg-type]
-    try:
-        session.run(rules()["DB-FAULT-001"], session.check_alive, unused)
-    finally:
-        session.sentinel.stop()
-
-    assert session.deaths == ["DB-FAULT-001: the server was killed"]
-    assert died(session.deaths).endswith("was started again (DB-FAULT-001: the server was killed)")
-
-
-class Printing(Revived):
-    """It prints something before it dies."""
-
-    def server_log(self) -> str:
-        return "it has started\nterminate called after throwing a lock_exception"
-
-
-@pytest.mark.parametrize(
-    ("says", "verdict"), [("lock_exception", Verdict.INCONCLUSIVE), ("bad_alloc", Verdict.ERROR)], ids=["known", "another"]
-)
-def test_a_death_that_is_known_fails_no_rule(monkeypatch: pytest.MonkeyPatch, says: str, verdict: Verdict) -> None:
-    """The rule under way is measured again, and the end of the run tells of it. A death that is not known is an ERROR."""
-    idle_host(monkeypatch)
-    death, seen = KnownDeath("dying", "==1", (says,), "it loses a lock", "https://example.org/1"), []
-    session = Session(Printing(), PATIENCE["quick"], 1, known_deaths=[death])  # type: ignore[arg-type]
-
-    try:
-        session.run(rules()["DB-FAULT-001"], session.check_alive, lambda _rule, _attempt, found: seen.append(found))
-    finally:
-        session.sentinel.stop()
-
-    assert seen[0].verdict is verdict
-    assert session.deaths == ["DB-FAULT-001: the server was killed"]
-    told = "it loses a lock (https://example.org/1); a new server runs now" in seen[0].note
-    assert told == (verdict is Verdict.INCONCLUSIVE)
-
-
-def test_what_a_server_before_has_printed_explains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log that is kept begins with its words, and the new server dies of something else."""
-    idle_host(monkeypatch)
-
-    class Silent(Dying):
-        def server_log(self) -> str:
-            return "lock_exception"
-
-    death, seen = KnownDeath("dying", "==1", ("lock_exception",), "it loses a lock", "https://example.org/1"), []
-    session = Session(Silent(), PATIENCE["quick"], 1, known_deaths=[death])  # type: ignore[arg-type]
-    try:
-        session.run(rules()["DB-FAULT-001"], session.check_alive, lambda _rule, _attempt, found: seen.append(found))
-    finally:
-        session.sentinel.stop()
-
-    assert [one.verdict for one in seen] == [Verdict.INCONCLUSIVE, Verdict.ERROR]
-
-
-def test_a_death_is_known_of_one_target_in_some_versions() -> None:
-    """The same words of another target, or of a later version, explain nothing."""
-    death = KnownDeath("dying", "<2", ("lock_exception", "bad_alloc"), "it loses a lock", "https://example.org/1")
-    info = TargetInfo("dying", "1", "dying")
-
-    assert death.explains(info, "what(): bad_alloc")
-    assert not death.explains(info, "what(): another")
-    assert not death.explains(replace(info, version="2"), "what(): bad_alloc")
-    assert not death.explains(replace(info, name="another"), "what(): bad_alloc")
 
 
 # The wall clock
