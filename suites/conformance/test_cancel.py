@@ -1,10 +1,13 @@
 """Cancellation: what happens to a request that its sender cancels."""
 
+from dataclasses import replace
+
 import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Cancel, Entered, Queued, Release, Script, Send, in_line, plugged
 from batchproof.fixtures.judging.fit import AMPLE
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.claims import value_of
 
 FOUR = BatcherConfig(max_batch_size=4)
 APART = BatcherConfig(max_batch_size=6)  # no other rule meets what hundreds of cancellations leave behind
@@ -80,9 +83,13 @@ def test_too_late_changes_nothing(drive, judge):
 
 
 @pytest.mark.rule("DB-CANCEL-009")
-def test_next_is_not_late(drive, judge):
+def test_next_is_not_late(drive, judge, claims):
     """A request that is cancelled during its queue delay does not make the next one late"""
     judge(drive(DELAYED, (Send("gone"), Queued(1), Cancel("gone"), Send("r0", after_ns=150 * MS))))
+
+    filling = replace(PATIENT, max_batch_size=max(5, value_of(claims, "smallest_batch")))
+    gone = [f"gone{i or ''}" for i in range(filling.max_batch_size - 1)]  # with r0 they would fill a batch
+    judge(drive(filling, (*map(Send, gone), Queued(len(gone)), *map(Cancel, gone), Send("r0", after_ns=450 * MS))))
 
 
 @pytest.mark.rule("DB-CANCEL-010")
@@ -103,6 +110,8 @@ def test_next_has_its_own_delay(drive, judge):
     waiting = Send("gone"), Send("r0", after_ns=20 * MS), Send("r1", after_ns=180 * MS), Queued(3)
 
     judge(drive(PATIENT, (*waiting, Cancel("gone"))))
+
+    judge(drive(OPEN, (Send("gone"), Queued(1), Cancel("gone"), Send("r0", after_ns=HEARD))))  # gone's own delay ends first
 
 
 @pytest.mark.rule("DB-CANCEL-012")

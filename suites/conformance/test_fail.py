@@ -2,8 +2,9 @@
 
 import pytest
 
-from batchproof.fixtures.driving.script import Entered, Queued, Release, Script, Send, gated
+from batchproof.fixtures.driving.script import Answered, Entered, Queued, Release, Script, Send, gated
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.claims import value_of
 
 FOUR = BatcherConfig(max_batch_size=4)
 SIXTEEN = BatcherConfig(max_batch_size=16)
@@ -27,12 +28,17 @@ def test_members_fail(drive, judge):
 
 
 @pytest.mark.rule("DB-FAIL-002")
-def test_others_served(drive, judge):
+def test_others_served(drive, judge, claims):
     """A batch that raises fails no other request, and the next batch is served"""
+    smallest = BatcherConfig(max_batch_size=value_of(claims, "smallest_batch"))
+    one_by_one = [Send(name, fail=name.startswith("bad")) for name in ("bad0", "r0", "bad1", "bad2", "r1", "r2")]
+
     judge(drive(FOUR, poisoned(), gather=True))
 
     failing = Send("plug", hold="gate", fail=True), Entered("plug")
     judge(drive(FOUR, (*failing, Send("r0"), Queued(1), Release("gate")), gather=True))  # nothing comes after r0
+
+    judge(drive(smallest, tuple(step for send in one_by_one for step in (send, Answered((send.name,))))))
 
 
 @pytest.mark.rule("DB-FAIL-003")

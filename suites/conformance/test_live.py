@@ -99,9 +99,15 @@ def test_close_ends_the_delay(drive, judge):
 
 
 @pytest.mark.rule("DB-LIVE-008")
-def test_closed_does_not_hang(drive, judge):
+def test_closed_does_not_hang(drive, judge, claims):
     """A request that comes after the model was closed is answered or refused"""
     judge(drive(FOUR, (Send("before"), Answered(("before",)), Close(), Closed(), Send("late"))))
+
+    if value_of(claims, "instances") is True and value_of(claims, "queue") != "each-instance":
+        two = replace(FOUR, max_batch_size=max(4, value_of(claims, "smallest_batch")), instances=2)
+        busy = Send("p0", hold="gate0"), Entered("p0"), Send("p1", hold="gate1"), Entered("p1"), Send("r0"), Send("r1")
+        opened = Release("gate0"), Release("gate1")
+        judge(drive(two, (*busy, Send("r2", after_ns=100 * MS), Close(), *opened, Closed(), Send("late"))))
 
 
 @pytest.mark.rule("DB-LIVE-009")
