@@ -179,8 +179,10 @@ _TABLE = (
     Claim(
         "counts_results",
         "The stack itself hands the results of a batch out to its requests, and fails a batch that comes back with more or "
-        "fewer results than requests.",
+        "fewer results than requests (true). Or the adapter hands them out, because the stack only calls a function with a "
+        "batch, and so there is nothing of the stack's to judge (`adapter`).",
         "results that are counted",
+        (*YES_OR_NO, "adapter"),
     ),
     Claim(
         "closing",
