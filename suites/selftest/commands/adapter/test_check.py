@@ -15,6 +15,7 @@ import pytest
 from batchproof.commands.adapter import residue
 from batchproof.commands.adapter.check import Examined, examine
 from batchproof.commands.adapter.claims import measured
+from batchproof.commands.adapter.finding import Level
 from batchproof.commands.new.adapter import KINDS, new_adapter
 from batchproof.suites.selftest.commands.adapter import wrong_adapters
 from batchproof.targets.witness.probe import COLUMNS
@@ -60,7 +61,6 @@ WRONG = {
     "QueueHangs": ("busy model", "`queued` does not return while the model is busy"),
     "AcceptsWhenIdle": ("busy model", "`submit` does not return while the model is busy"),
     "CancelsNothing": ("cancel", "a cancelled request was executed"),
-    "CancelsSilently": ("cancel", "Future is never settled"),
     "CancelRaises": ("cancel", "`cancel` raised NotImplementedError"),
     "FailsAsOther": ("model's error", "refused as 'other'"),
     "FailsAsItself": ("model's error", "raises OSError: status 500, not Refused"),
@@ -123,6 +123,16 @@ def test_a_wrong_adapter_is_told_its_line(name: str) -> None:
     assert [one[0] for one in told(examined)] == [check], told(examined)
     assert says in told(examined)[0][1]
     assert told(examined)[0][2].endswith(line_to_mend(name))
+
+
+def test_a_stack_that_tells_no_cancelled_request_is_not_a_wrong_adapter() -> None:
+    """Its request does not run, so `cancel` does something: a rule judges the rest, and nothing has to be mended."""
+    examined = examine(f"{HERE}:CancelsSilently")
+
+    (found,) = (finding for finding, _ in examined.findings if finding.check == "cancel")
+    assert (found.level, told(examined)) == (Level.NOTE, [])
+    assert found.says.endswith("its sender is never told: DB-CANCEL-006 judges that")
+    assert claimed(examined)["cancel"] is True
 
 
 def test_every_check_has_a_wrong_adapter() -> None:

@@ -201,6 +201,8 @@ def test_a_delay(delayed: Delayed, level: str, says: str) -> None:
         (ending.judge_failure(Failure(NEVER, FINE)), "model's error", "note", "is never answered"),
         (ending.judge_failure(Failure(FAILED, NEVER)), "model's error", "note", "got no answer"),
         (ending.judge_cancelled(Cancelled(True, False, FINE), claimed=True), "cancel", "wrong", "an answer"),
+        (ending.judge_cancelled(Cancelled(True, False, NEVER), claimed=True), "cancel", "note", "DB-CANCEL-006 judges that"),
+        (ending.judge_cancelled(Cancelled(True, True, NEVER), claimed=True), "cancel", "wrong", "`cancel` does nothing"),
         (ending.judge_cancelled(Cancelled(True, before="full"), claimed=True), "cancel", "not seen", "cancelled: full"),
         (ending.judge_expired(Expired("", EXPIRED, EXPIRED), claimed=True), "timeout", "ok", "a slow model counts too"),
         (ending.judge_expired(Expired("", NEVER, FINE), claimed=False), "timeout", "note", "it was never answered"),

@@ -354,7 +354,7 @@ class _CancelsSilently(Deployed):
         inner.add_done_callback(lambda done: outer in self.gone or _settle(outer, done))
         return outer
 
-    def cancel(self, future: Any) -> None:  # <- here
+    def cancel(self, future: Any) -> None:
         self.gone.add(future)
         self.inner.cancel(self.sent[future])
 
