@@ -38,6 +38,10 @@ OTHERS = (
     "max_queue_size", "queue_limit_counts", "timeout_delay", "timeout_override", "preferred_sizes", "ordering", "priorities",
     "shapes", "ragged", "optional_inputs", "response_cache", "statistics", "error_status", "faults", "counts_results",
 )  # fmt: skip
+SEQUENCE_OTHERS = (
+    "sequence_ids", "sequence_state", "delay", "delay_anchor", "instances", "cancel", "queue_timeout", "close", "closing",
+    "preferred_sizes", "statistics", "error_status",
+)  # fmt: skip
 ENGINE_OTHERS = (
     "joins_within", "admission", "request_priorities", "preemption", "prefix_cache", "samples", "kv_blocks", "block_size",
     "duplicate_ids", "disconnects",
@@ -66,7 +70,14 @@ class Measured:
 
 def measured(facts: Facts) -> tuple[Measured, ...]:
     """Return the claims that these facts support, those of the delay first."""
-    return (*_delay(facts), *_batches(facts), *_features(facts))
+    return (*_sequences(facts), *_delay(facts), *_batches(facts), *_features(facts))
+
+
+def _sequences(facts: Facts) -> list[Measured]:
+    """Return the strategies for sequences, where nothing else is served."""
+    served = [one.strategy for one in facts.steps if one.good]
+    why = "a sequence was served, from its START to its END"
+    return [Measured("sequences", served[0] if len(served) == 1 else "both", why)] if served else []
 
 
 def _delay(facts: Facts) -> list[Measured]:
