@@ -285,6 +285,16 @@ def test_what_has_two_explanations_is_not_claimed(facts: Facts, line: str, also:
     assert (" or " in said, also in said) == (True, True), said
 
 
+def test_a_delay_that_counts_since_the_last_flush_has_a_claim() -> None:
+    """It looks like a timer that runs freely, and is claimed alike; both rows say so."""
+    (claim,) = (one for one in measured(Facts(waits=PLAIN, delayed=SOONER)) if one.name == "delay_anchor")
+    _, says = row(timing.judge_delay(replace(SOONER, after_busy_ns=0), PLAIN, claimed=True), "delay anchor")
+
+    assert (claim.value, "since the last flush: this is the claim for both" in claim.why) == ("loop-entry", True), claim.why
+    assert says.startswith("loop-entry, roughly: ")
+    assert "or since the last flush, which is the same claim" in says
+
+
 @pytest.mark.parametrize(
     ("facts", "line"),
     [
