@@ -103,8 +103,9 @@ _TABLE = (
     ),
     Claim(
         "batches_without_delay",
-        "A backlog leaves in batches although the queue delay is 0. If not, and `delay` is not claimed either, there are no "
-        "batches of several requests at all.",
+        "Requests share batches although the queue delay is 0: a backlog does, or what comes in one tick of an event loop, "
+        "as with a DataLoader that has no timer. If not, only a queue delay gathers several requests, and where `delay` is "
+        "not claimed either, no batch holds more than one.",
         "batches of several requests",
         (True, False),
         changes="If false, rules with several requests at once deploy the smallest delay above 0.",
@@ -179,8 +180,10 @@ _TABLE = (
     Claim(
         "counts_results",
         "The stack itself hands the results of a batch out to its requests, and fails a batch that comes back with more or "
-        "fewer results than requests.",
+        "fewer results than requests (true). Or the adapter hands them out, because the stack only calls a function with a "
+        "batch, and so there is nothing of the stack's to judge (`adapter`).",
         "results that are counted",
+        (*YES_OR_NO, "adapter"),
     ),
     Claim(
         "closing",

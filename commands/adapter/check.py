@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from batchproof.commands.adapter import answers, backlog, delays, depth, ending, experiments, parallel, timing
-from batchproof.commands.adapter.claims import ENGINE_OTHERS, OTHERS, Measured, differences, measured
+from batchproof.commands.adapter import answers, backlog, delays, depth, ending, experiments, parallel, sequences, timing
+from batchproof.commands.adapter.claims import ENGINE_OTHERS, OTHERS, SEQUENCE_OTHERS, Measured, differences, measured
 from batchproof.commands.adapter.deaths import Deaths
 from batchproof.commands.adapter.deploying import SIZE, Deploying
 from batchproof.commands.adapter.engines.check import EngineExamination
@@ -17,6 +17,7 @@ from batchproof.commands.adapter.notes import ERROR, ServerDied
 from batchproof.commands.adapter.probe import Broken, Probe, described
 from batchproof.commands.adapter.residue import Before
 from batchproof.commands.adapter.source import Place
+from batchproof.reference_batcher.sequence_config import SequenceBatching
 from batchproof.targets import TargetInfo, resolve
 from batchproof.targets.claims import problems, value_of
 from batchproof.targets.deadlines import within
@@ -63,7 +64,9 @@ class Examined:
 
 @dataclass
 class Examination(Deploying):
-    """One check under way: what is tried, and in which order."""
+    """One check under way: what is tried, and in which order. only_sequences: nothing else is served."""
+
+    only_sequences: bool = False
 
     def run(self) -> None:
         """Do all of it, as far as it makes sense."""
@@ -115,12 +118,47 @@ class Examination(Deploying):
             if probe is None:
                 return None
         if WITHOUT in str(probe) and self.claims("sequences"):
-            says = "no dynamic batcher: only sequences are served, and the rules of the profile SEQUENCE judge those"
-            self._add(unseen("deploy", says))
+            says = "plain requests were not tried, because `deploy` refuses a configuration without a sequence"
+            judged = "only sequences are served, and the rules of the profile SEQUENCE judge those"
+            self._add(unseen("deploy", f"{says}: {judged}"))
+            self._only_sequences(delays)
             return None
         says = "`deploy` refuses every configuration, even the plainest"
         self._add(wrong("deploy", f"{says}: {probe}", "deploy", "raise Unsupported only for what the stack cannot have"))
         return None
+
+    def _only_sequences(self, delays: list[int]) -> None:
+        """Try one sequence by each strategy that is claimed, with the least delay that `deploy` accepts for it."""
+        self.only_sequences = True
+        for strategy in sequences.STRATEGIES.get(value_of(self.target.info.claims, "sequences"), ()):
+            self.say(f"a sequence ({strategy})")
+            for delay_ns in delays:
+                self.delay_ns = delay_ns
+                probe = self._deploy(sequence=SequenceBatching(strategy))
+                if not isinstance(probe, str):
+                    break
+            if isinstance(probe, Probe):
+                self._one_sequence(probe, strategy)
+                self._end(probe)
+            elif probe:
+                says = f"sequences of the strategy {strategy} are claimed, and `deploy` refuses them: {probe}"
+                self._add(wrong("deploy", says, "deploy", "deploy what config.sequence says, or claim the other strategy"))
+
+    def _one_sequence(self, probe: Probe, strategy: str) -> None:
+        """Try a sequence of one request, and then one of three."""
+        first = self._try(
+            "submit", "answers", probe,
+            lambda one: experiments.first(one, sequence=sequences.WHOLE, start=True, end=True),
+            lambda seen: answers.judge_first(seen) if self.facts.steps == () or answers.lost(seen) else (), "first",
+        )  # fmt: skip
+        if first is None or self._is_wrong("submit", "answer"):
+            self._add(unseen("and the rest", NO_SENSE))
+            return
+        before = self.facts.steps
+        self._try(
+            sequences.CHECK, "a sequence", probe, lambda one: (*before, sequences.steps(one, strategy)),
+            lambda seen: sequences.judge(seen[-1]), "steps",
+        )  # fmt: skip
 
     def _delays(self) -> list[int]:
         """Return the delays to try, the least first."""
@@ -368,4 +406,7 @@ def examine(spec: str, say: Callable[[str], None] = lambda _: None) -> Examined:
         return Examined(
             *described, found, facts, seconds, examination.measured, examination.ready, "CONTINUOUS", ENGINE_OTHERS
         )
+    if examination.only_sequences:
+        served = bool(facts.steps) and all(one.good for one in facts.steps)
+        return Examined(*described, found, facts, seconds, measured(facts), served, "SEQUENCE", SEQUENCE_OTHERS)
     return Examined(*described, found, facts, seconds, measured(facts), facts.usable)

@@ -24,7 +24,8 @@ HEAD = """\
 """
 NAMED = 3
 ALIKE = 0.8  # of the longer of two waits: then both are for one delay
-EARLY = "the delay counts from the last batch (there is no claim for that), or a timer is armed too early (DB-DELAY-001)"
+EARLY = "a timer is armed too early (DB-DELAY-001)"
+SINCE_FLUSH = 'the delay counts since the last flush (delay_anchor = "loop-entry")'
 UNFILLED = "batches are closed too early (DB-SIZE-002)"
 UNMADE = "with instances = 2, only one is made use of (DB-LIVE-003)"
 OUTSIDE = "free instances are not told of what waits (DB-LAW-005)"
@@ -37,6 +38,10 @@ UNTRIED = "# Not tried, and so not claimed: {names}.\n"
 OTHERS = (
     "max_queue_size", "queue_limit_counts", "timeout_delay", "timeout_override", "preferred_sizes", "ordering", "priorities",
     "shapes", "ragged", "optional_inputs", "response_cache", "statistics", "error_status", "faults", "counts_results",
+)  # fmt: skip
+SEQUENCE_OTHERS = (
+    "sequence_ids", "sequence_state", "delay", "delay_anchor", "instances", "cancel", "queue_timeout", "close", "closing",
+    "preferred_sizes", "statistics", "error_status",
 )  # fmt: skip
 ENGINE_OTHERS = (
     "joins_within", "admission", "request_priorities", "preemption", "prefix_cache", "samples", "kv_blocks", "block_size",
@@ -66,7 +71,14 @@ class Measured:
 
 def measured(facts: Facts) -> tuple[Measured, ...]:
     """Return the claims that these facts support, those of the delay first."""
-    return (*_delay(facts), *_batches(facts), *_features(facts))
+    return (*_sequences(facts), *_delay(facts), *_batches(facts), *_features(facts))
+
+
+def _sequences(facts: Facts) -> list[Measured]:
+    """Return the strategies for sequences, where nothing else is served."""
+    served = [one.strategy for one in facts.steps if one.good]
+    why = "a sequence was served, from its START to its END"
+    return [Measured("sequences", served[0] if len(served) == 1 else "both", why)] if served else []
 
 
 def _delay(facts: Facts) -> list[Measured]:
@@ -83,6 +95,9 @@ def _delay(facts: Facts) -> list[Measured]:
         why = f"roughly: after a model that was busy for longer, {ms(max(0, delayed.after_busy_ns or 0))} are left"
         alike = ("first-dequeue",) if took_early(delayed) else ()
         why += "".join(f", as with {one}" for one in alike)
+        if name == "loop-entry":
+            shortest = f"a lone request waits {ms(min(delayed.lone_ns))} of {ms(delayed.delay_ns)}"
+            why = f"{shortest}: the timer runs freely, or the delay counts since the last flush: this is the claim for both"
         found.append(Measured("delay_anchor", name, why, alike, EARLY if name == "loop-entry" else ""))
     return [*found, *_zero(facts)]
 
@@ -173,7 +188,8 @@ def _default_delay(waited_ns: tuple[int, ...]) -> list[Measured]:
     step = 10 ** max(0, floor(log10(longest_ms)) - 1)
     why = f"with nothing set lone requests wait {' and '.join(ms(one) for one in waited_ns)}"
     steady = min(waited_ns) >= ALIKE * max(waited_ns)
-    return [Measured("default_delay_ms", ceil(longest_ms / step) * step, why, unless="" if steady else EARLY)]
+    other = "" if steady else f"{SINCE_FLUSH}, or {EARLY}"
+    return [Measured("default_delay_ms", ceil(longest_ms / step) * step, why, unless=other)]
 
 
 def _timeout(facts: Facts) -> list[Measured]:

@@ -131,7 +131,11 @@ def judge_rows(found: Rows) -> tuple[Finding, ...]:
 
 
 def judge_cancelled(found: Cancelled, *, claimed: bool) -> tuple[Finding, ...]:
-    """Judge whether `cancel` does something."""
+    """Judge whether `cancel` does something.
+
+    A request that runs all the same shows a verb that does nothing. One that is taken out of the queue and never told of is
+    what the stack, or the adapter, makes of it: nobody can tell from outside, and so a rule judges that.
+    """
     if not found.verb:
         return (note("cancel", "there is no `cancel`: rules about cancellation are not judged", "deploy"),)
     if found.before:
@@ -143,8 +147,9 @@ def judge_cancelled(found: Cancelled, *, claimed: bool) -> tuple[Finding, ...]:
         mend = "cancel it where it is queued; if that is done, the stack breaks DB-CANCEL-001"
         return (wrong("cancel", says, "cancel", mend) if claimed else note("cancel", says, "cancel", mend),)
     if found.ended is None or not found.ended.answered:
-        mend = "settle the Future: Refused(Kind.CANCELLED, ...)"
-        return (wrong("cancel", "a cancelled request's Future is never settled", "cancel", mend),)
+        says = "a cancelled request does not reach the model, and its sender is never told: DB-CANCEL-006 judges that"
+        mend = "if the stack does tell its caller, settle the Future: Refused(Kind.CANCELLED, ...)"
+        return (note("cancel", says, "cancel", mend),)
     if found.ended.kind != "cancelled":
         how = found.ended.error or "an answer"
         return (

@@ -30,17 +30,20 @@ CLOSE_NS = 10_000_000_000
 STOPS_NS = 3_000_000_000  # what a server may take to end after `close` has returned
 
 
-def first(probe: Probe) -> First:
-    """Send one request that works for a while, and others while `submit` takes as long as the model: the host may stall."""
+def first(probe: Probe, **payload: Any) -> First:
+    """Send one request that works for a while, and others while `submit` takes as long as the model: the host may stall.
+
+    payload: what else each of them asks for.
+    """
     for number in range(TRIES):
-        found = _worked(probe, f"r{number}")
+        found = _worked(probe, f"r{number}", **payload)
         if not waited(found):
             break
     return found
 
 
-def _worked(probe: Probe, name: str) -> First:
-    track = probe.send(name, work_ns=FIRST_WORK_NS)
+def _worked(probe: Probe, name: str, **payload: Any) -> First:
+    track = probe.send(name, work_ns=FIRST_WORK_NS, **payload)
     raised = track.ended().error if track.raised else ""
     returned = "" if track.future is None or track.is_future else f"a {type(track.future).__name__}"
     if not raised and not returned:

@@ -9,6 +9,7 @@ from batchproof.commands.adapter.backlog import Backlog
 from batchproof.commands.adapter.depth import Deep
 from batchproof.commands.adapter.ending import Cancelled, Closing, Expired, Failure, Residue, Rows, Smallest
 from batchproof.commands.adapter.parallel import Beside, Defaults, Instances
+from batchproof.commands.adapter.sequences import Steps
 from batchproof.commands.adapter.timing import Delayed, Waits
 
 
@@ -17,7 +18,7 @@ class Facts:
     """By experiment. idle: the share of a processor that is used while nothing is asked; None: it was not tried.
 
     no_delay: why `deploy` refused a queue delay. tiny: as `waits`, with a small delay. no_zero: what went wrong with a queue
-    delay of 0, where all is well with a longer one.
+    delay of 0, where all is well with a longer one. steps: a sequence by each strategy, where nothing else is served.
     """
 
     first: First | None = None
@@ -40,6 +41,7 @@ class Facts:
     failure: Failure | None = None
     closing: Closing | None = None
     residue: Residue | None = None
+    steps: tuple[Steps, ...] = ()
 
     @property
     def usable(self) -> bool:

@@ -22,7 +22,7 @@ SILENT = 2  # lone requests without an answer: one may be due to a host that sta
 ANCHORS = {
     "oldest-enqueue": "from the time at which the request was queued",
     "first-dequeue": "from the time at which a worker takes the first request",
-    "loop-entry": "from the time at which the worker begins to look",
+    "loop-entry": "from the time at which the worker begins to look, or since the last flush, which is the same claim",
 }
 
 

@@ -15,7 +15,10 @@ import pytest
 from batchproof.commands.adapter import residue
 from batchproof.commands.adapter.check import Examined, examine
 from batchproof.commands.adapter.claims import measured
+from batchproof.commands.adapter.finding import Level
+from batchproof.commands.adapter.table import print_check
 from batchproof.commands.new.adapter import KINDS, new_adapter
+from batchproof.exit_status import ExitStatus
 from batchproof.suites.selftest.commands.adapter import wrong_adapters
 from batchproof.targets.witness.probe import COLUMNS
 
@@ -60,7 +63,6 @@ WRONG = {
     "QueueHangs": ("busy model", "`queued` does not return while the model is busy"),
     "AcceptsWhenIdle": ("busy model", "`submit` does not return while the model is busy"),
     "CancelsNothing": ("cancel", "a cancelled request was executed"),
-    "CancelsSilently": ("cancel", "Future is never settled"),
     "CancelRaises": ("cancel", "`cancel` raised NotImplementedError"),
     "FailsAsOther": ("model's error", "refused as 'other'"),
     "FailsAsItself": ("model's error", "raises OSError: status 500, not Refused"),
@@ -123,6 +125,16 @@ def test_a_wrong_adapter_is_told_its_line(name: str) -> None:
     assert [one[0] for one in told(examined)] == [check], told(examined)
     assert says in told(examined)[0][1]
     assert told(examined)[0][2].endswith(line_to_mend(name))
+
+
+def test_a_stack_that_tells_no_cancelled_request_is_not_a_wrong_adapter() -> None:
+    """Its request does not run, so `cancel` does something: a rule judges the rest, and nothing has to be mended."""
+    examined = examine(f"{HERE}:CancelsSilently")
+
+    (found,) = (finding for finding, _ in examined.findings if finding.check == "cancel")
+    assert (found.level, told(examined)) == (Level.NOTE, [])
+    assert found.says.endswith("its sender is never told: DB-CANCEL-006 judges that")
+    assert claimed(examined)["cancel"] is True
 
 
 def test_every_check_has_a_wrong_adapter() -> None:
@@ -237,12 +249,44 @@ RIGHT = (
 )  # fmt: skip
 
 
-def test_a_stack_with_sequences_alone_is_not_a_wrong_adapter() -> None:
-    """It says which rules judge it."""
+def test_a_stack_with_sequences_alone_is_not_a_wrong_adapter(capsys: pytest.CaptureFixture[str]) -> None:
+    """It says why plain requests are not tried, tries a sequence, and names the profile that judges it."""
     examined = examine(f"{HERE}:OnlySequences")
 
+    says = {finding.check: (finding.level, finding.says) for finding, _ in examined.findings}
     assert told(examined) == []
-    assert "the profile SEQUENCE" in examined.findings[0][0].says
+    assert says["deploy"][0] is Level.UNSEEN
+    assert "plain requests were not tried, because `deploy` refuses a configuration without a sequence" in says["deploy"][1]
+    assert "START, a request in the middle and END of one are answered" in says["sequence"][1]
+    assert says["places"] == (
+        Level.OK, "slots 0, 0, 0; the model is told START and END, and each finds the state that the one before it has left"
+    )  # fmt: skip
+    assert (examined.profile, examined.ready, claimed(examined)) == ("SEQUENCE", True, {"sequences": "oldest"})
+    assert print_check(f"{HERE}:OnlySequences") is ExitStatus.FINE
+    assert "--profile SEQUENCE" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "check", "says"),
+    [
+        ("SequencesOfBothKinds", "deploy", "sequences of the strategy direct are claimed, and `deploy` refuses them"),
+        ("SequencesWithoutStart", "sequence", "the START of a sequence ended with Refused(INVALID)"),
+    ],
+)
+def test_a_wrong_adapter_of_sequences_is_told_its_line(name: str, check: str, says: str) -> None:
+    """One thing is wrong, and the line is the one to mend."""
+    ((found, why, where),) = told(examine(f"{HERE}:{name}"))
+
+    assert (found, says in why) == (check, True), why
+    assert where.endswith(line_to_mend("LosesStart" if name == "SequencesWithoutStart" else name))
+
+
+def test_a_log_that_does_not_show_what_the_model_was_told_is_noted() -> None:
+    """Nothing has to be mended, but rules cannot see it."""
+    examined = examine(f"{HERE}:SequencesWithoutPlaces")
+
+    assert told(examined) == []
+    assert noted(examined, "places") == ["the log does not show what the model was told of a sequence"]
 
 
 @pytest.mark.parametrize("name", RIGHT)

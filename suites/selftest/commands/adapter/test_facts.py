@@ -201,6 +201,8 @@ def test_a_delay(delayed: Delayed, level: str, says: str) -> None:
         (ending.judge_failure(Failure(NEVER, FINE)), "model's error", "note", "is never answered"),
         (ending.judge_failure(Failure(FAILED, NEVER)), "model's error", "note", "got no answer"),
         (ending.judge_cancelled(Cancelled(True, False, FINE), claimed=True), "cancel", "wrong", "an answer"),
+        (ending.judge_cancelled(Cancelled(True, False, NEVER), claimed=True), "cancel", "note", "DB-CANCEL-006 judges that"),
+        (ending.judge_cancelled(Cancelled(True, True, NEVER), claimed=True), "cancel", "wrong", "`cancel` does nothing"),
         (ending.judge_cancelled(Cancelled(True, before="full"), claimed=True), "cancel", "not seen", "cancelled: full"),
         (ending.judge_expired(Expired("", EXPIRED, EXPIRED), claimed=True), "timeout", "ok", "a slow model counts too"),
         (ending.judge_expired(Expired("", NEVER, FINE), claimed=False), "timeout", "note", "it was never answered"),
@@ -281,6 +283,16 @@ def test_what_has_two_explanations_is_not_claimed(facts: Facts, line: str, also:
     (said,) = (one for one in lines if line in one)
     assert said.startswith(f"# Decide by the documentation: {line}  # "), said
     assert (" or " in said, also in said) == (True, True), said
+
+
+def test_a_delay_that_counts_since_the_last_flush_has_a_claim() -> None:
+    """It looks like a timer that runs freely, and is claimed alike; both rows say so."""
+    (claim,) = (one for one in measured(Facts(waits=PLAIN, delayed=SOONER)) if one.name == "delay_anchor")
+    _, says = row(timing.judge_delay(replace(SOONER, after_busy_ns=0), PLAIN, claimed=True), "delay anchor")
+
+    assert (claim.value, "since the last flush: this is the claim for both" in claim.why) == ("loop-entry", True), claim.why
+    assert says.startswith("loop-entry, roughly: ")
+    assert "or since the last flush, which is the same claim" in says
 
 
 @pytest.mark.parametrize(

@@ -354,7 +354,7 @@ class _CancelsSilently(Deployed):
         inner.add_done_callback(lambda done: outer in self.gone or _settle(outer, done))
         return outer
 
-    def cancel(self, future: Any) -> None:  # <- here
+    def cancel(self, future: Any) -> None:
         self.gone.add(future)
         self.inner.cancel(self.sent[future])
 
@@ -556,12 +556,53 @@ class RefusesAll(Right):
 
 
 class OnlySequences(Right):
-    """It has no dynamic batcher."""
+    """It has no dynamic batcher, and one strategy."""
 
-    info = TargetInfo("mine", "1", "mine", claims={"sequences": "oldest"})
+    claimed = "oldest"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.info = replace(self.info, claims={"sequences": self.claimed})
 
     def deploy(self, config: Any) -> Any:
-        raise Unsupported("requests without a sequence")
+        if config.sequence is None:
+            raise Unsupported("requests without a sequence")
+        if config.sequence.strategy != "oldest":
+            raise Unsupported("that strategy")
+        return super().deploy(config)
+
+
+class SequencesOfBothKinds(OnlySequences):
+    """It claims two strategies, and has one."""
+
+    claimed = "both"
+
+    def deploy(self, config: Any) -> Any:  # <- here
+        return super().deploy(config)
+
+
+class _LosesStart(Deployed):
+    def submit(self, request: Request) -> Any:  # <- here
+        whole = request.payload.start and request.payload.end
+        payload = request.payload if whole else replace(request.payload, start=False)
+        return self.inner.submit(replace(request, payload=payload))
+
+
+class SequencesWithoutStart(OnlySequences):
+    """It forgets START unless it has END, too."""
+
+    def deploy(self, config: Any) -> Any:
+        return _LosesStart(super().deploy(config))
+
+
+class SequencesWithoutPlaces(OnlySequences):
+    """Its log does not show what the model was told."""
+
+    def deploy(self, config: Any) -> Any:
+        deployed = super().deploy(config)
+        log = deployed.log
+        deployed.log = lambda: [{name: line[name] for name in line if name != "places"} for line in log()]
+        return deployed
 
 
 class OneFolder(Right):
