@@ -19,6 +19,7 @@ from batchproof.fixtures.judging.pbtxt import parse
 
 FORMAT = 1
 MANY, LONGEST = 20, 300
+ENDS = "CFG-END-001"  # what ends the whole server
 HEADINGS = {
     "leaves": "When a batch leaves",
     "waits": "What a request waits for",
@@ -57,7 +58,8 @@ def _explained(source: Source) -> dict[str, Any]:
     problems = [one for one in judged.problems if rules()[one.rule].level != "MAY"]
     invalid = [_said(one) for one in problems if one.kind == INVALID][:MANY]
     if invalid:
-        return {"summary": "Triton refuses this configuration", "invalid": invalid}
+        ends = any(one.rule == ENDS for one in problems)
+        return {"summary": f"Triton refuses this configuration{', or ends with it' * ends}", "invalid": invalid}
     config = parse(source.text).config
     config.name = config.name or source.called
     words = in_words(config, source.beside(config.name))

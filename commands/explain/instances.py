@@ -16,11 +16,20 @@ TWO_ON_THE_CPU = ("onnxruntime", "tensorflow")  # the backends that have two ins
 
 @dataclass
 class Instances:
-    """fixed: on every host. each: on each GPU. instead: in place of `each`, on a host without GPUs that may have none."""
+    """Those that serve. fixed: on every host. each: on each GPU. instead: in place of `each`, where there may be no GPU.
+
+    passive: whether there are others, which are loaded and serve nothing.
+    """
 
     fixed: int = 0
     each: int = 0
     instead: int = 0
+    passive: bool = False
+
+    @property
+    def none(self) -> bool:
+        """Whether none serves."""
+        return not (self.fixed or self.each)
 
     @property
     def fewest(self) -> int:
@@ -29,6 +38,11 @@ class Instances:
 
     def __str__(self) -> str:
         """Return it in words, such as `1 instance (with GPUs: 1 on each)`."""
+        if self.none:
+            return "no instance that serves"
+        return self._serving() + ", besides passive ones, which serve nothing" * self.passive
+
+    def _serving(self) -> str:
         if self.instead:
             more = f", and {self.fixed} more" * bool(self.fixed)
             return f"{_counted(self.fixed + self.instead)} (with GPUs: {self.each} on each{more})"
@@ -42,6 +56,9 @@ def instances(config: ModelConfig) -> Instances:
     found = Instances()
     for group in config.instance_group or (type(config)().instance_group.add(),):
         kind, count = enum_name(group, "kind"), max(0, group.count)
+        if group.passive:
+            found.passive = True
+            continue
         if group.gpus:
             found.fixed += (count or 1) * len(group.gpus)
         elif kind == "KIND_GPU":

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from batchproof.commands.explain.instances import instances
-from batchproof.commands.explain.surprises import stages, varies
+from batchproof.commands.explain.surprises import policies, stages, varies
 from batchproof.fixtures.judging.checkers.config.common import Neighbour, enum_name, settled
 from batchproof.fixtures.judging.checkers.config.model import BATCH_BY_THEMSELVES
 from batchproof.targets.triton.completion import adds_scheduler, completer, sets_batch_size
@@ -21,6 +21,7 @@ LONGEST = 300  # characters of a name
 DECOUPLED = "The model is decoupled: it may answer a request any number of times, and go on after it has taken the next"
 NOT_STREAMED = "A request that comes neither on a gRPC stream nor to a generate endpoint of HTTP"
 NO_COMPLETION = "unless the server was started with --disable-auto-complete-config"
+NOBODY = "None leaves: every instance group is passive, and a passive instance serves nothing. No request is answered."
 UNKNOWN = Neighbour()
 FEW = 20  # models that a sentence lists
 SWEEP_MS = 500  # how often waiting requests are looked at
@@ -71,6 +72,8 @@ def _doubts(config: ModelConfig, own: Neighbour) -> Iterator[str]:
 
 
 def _as_written(config: ModelConfig) -> Explanation:
+    if config.WhichOneof("scheduling_choice") != "ensemble_scheduling" and instances(config).none:
+        return Explanation(_summary(config), (NOBODY,), (), ())
     alone = config.max_batch_size <= 1
     match config.WhichOneof("scheduling_choice"):
         case "dynamic_batching" if not (alone and config.backend in BATCH_BY_THEMSELVES):
@@ -111,9 +114,8 @@ def _short(name: str) -> str:
 
 def _as_long_as_it_takes(config: ModelConfig) -> str:
     """Return what ends the wait for an instance: only a timeout of the queue's policy, which a request cannot bring."""
-    batching = config.dynamic_batching
-    policies = [batching.default_queue_policy, *batching.priority_queue_policy.values()]
-    if any(one.default_timeout_microseconds and enum_name(one, "timeout_action") == "REJECT" for one in policies):
+    found = [policy for _, _, policy in policies(config)]
+    if any(one.default_timeout_microseconds and enum_name(one, "timeout_action") == "REJECT" for one in found):
         return "as long as that takes, unless its timeout ends it."
     return "as long as that takes: a timeout that it brings does not end it."
 
@@ -198,23 +200,19 @@ def _policy_words(config: ModelConfig, delay: int) -> tuple[list[str], list[str]
         words = "Up to 2 batches for each instance are formed ahead, behind busy instances"
         waits.append(f"{words}: what is in them cannot be cancelled or refused any more.")
     refused: list[str] = []
-    levels = [("", batching.default_queue_policy)]
-    levels += [
-        (f" of priority {level}", batching.priority_queue_policy[level]) for level in sorted(batching.priority_queue_policy)
-    ]
-    for whose, policy in levels:
+    for whose, _, policy in policies(config):
         _one_policy(whose, policy, bool(batching.priority_levels), waits, refused)
     return waits, refused
 
 
 def _one_policy(whose: str, policy: Any, each: bool, waits: list[str], refused: list[str]) -> None:
     timeout = policy.default_timeout_microseconds
+    override = ", or after a shorter timeout of its own," * policy.allow_timeout_override
     if timeout and enum_name(policy, "timeout_action") == "REJECT":
-        override = ", or after a shorter timeout of its own," if policy.allow_timeout_override else ""
         words = f"A request{whose} that is in no batch after {duration(timeout)}{override}"
         refused.append(f"{words} is refused ('Request timeout expired'), up to {SWEEP_MS} ms late.")
     elif timeout:
-        waits.append(f"After {duration(timeout)} a request{whose} goes behind all others of its level.")
+        waits.append(f"After {duration(timeout)}{override} a request{whose} goes behind all others of its level.")
     if policy.max_queue_size:
         level = " of this level" if each else ""
         words = f"A request{whose} that finds {policy.max_queue_size} others{level} waiting"

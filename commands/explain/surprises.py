@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from batchproof.commands.explain.instances import instances
 from batchproof.fixtures.judging.checkers.config.common import enum_name
@@ -24,11 +24,17 @@ class Surprise:
     finding: str
 
 
+def policies(config: ModelConfig) -> Iterator[tuple[str, str, Any]]:
+    """Yield each queue policy: whose requests it is for (empty: all others), its name, and the policy."""
+    batching = config.dynamic_batching
+    yield "", "default_queue_policy", batching.default_queue_policy
+    for level in sorted(batching.priority_queue_policy):
+        yield f" of priority {level}", "its priority_queue_policy", batching.priority_queue_policy[level]
+
+
 def limited(config: ModelConfig) -> bool:
     """Return whether requests can be refused while they wait: a timeout, or a bounded queue."""
-    batching = config.dynamic_batching
-    policies = [batching.default_queue_policy, *batching.priority_queue_policy.values()]
-    return any(policy.default_timeout_microseconds or policy.max_queue_size for policy in policies)
+    return any(policy.default_timeout_microseconds or policy.max_queue_size for _, _, policy in policies(config))
 
 
 def stages(config: ModelConfig) -> bool:
@@ -84,8 +90,7 @@ def _ids(config: ModelConfig) -> str:
 
 
 def _bounded(config: ModelConfig) -> bool:
-    batching = config.dynamic_batching
-    return any(one.max_queue_size for one in (batching.default_queue_policy, *batching.priority_queue_policy.values()))
+    return any(policy.max_queue_size for _, _, policy in policies(config))
 
 
 _KNOWN: tuple[tuple[str, Callable[[ModelConfig], bool], str], ...] = (
@@ -177,16 +182,19 @@ _KNOWN: tuple[tuple[str, Callable[[ModelConfig], bool], str], ...] = (
 
 
 def surprises(config: ModelConfig) -> Iterator[Surprise]:
-    """Yield what applies, in the order in which it matters for batching."""
+    """Yield what applies, in the order in which it matters for batching; nothing where nothing is executed."""
+    if instances(config).none and not config.HasField("ensemble_scheduling"):
+        return
     for finding, applies, text in _KNOWN:
         if applies(config):
             yield Surprise(text, f"{FINDINGS}{finding}")
-    for where, policy in (("default_queue_policy", config.dynamic_batching.default_queue_policy),):
+    for whose, where, policy in policies(config):
         if policy.allow_timeout_override and policy.default_timeout_microseconds:
-            text = f"The timeout of a request only counts if it is shorter than that of {where}."
+            text = f"The timeout of a request{whose} only counts if it is shorter than that of {where}."
             yield Surprise(text, "model_config.proto, ModelQueuePolicy.allow_timeout_override")
         if enum_name(policy, "timeout_action") == "DELAY" and policy.default_timeout_microseconds:
-            text = (
-                "A request whose timeout is over is not refused: it is served after all others of its level, however late."
+            late = "it is served after all others of its level, however late."
+            yield Surprise(
+                f"A request{whose} whose timeout is over is not refused: {late}",
+                "model_config.proto, ModelQueuePolicy.timeout_action",
             )
-            yield Surprise(text, "model_config.proto, ModelQueuePolicy.timeout_action")

@@ -107,5 +107,5 @@ def test_the_server_compares_an_ensemble_with_the_models_of_its_steps(servers: S
 
 
 def _agrees(answer: Answer, message: str) -> bool:
-    words = re.sub(r" \(not mapped: .*|; unless.*", "", message)
+    words = re.sub(r" \((?:not mapped: |its step ).*|; unless.*", "", message)
     return answer.how == REFUSED and words in answer.words

@@ -65,3 +65,27 @@ def test_what_is_refused_is_not_explained(tmp_path: Path, capsys: pytest.Capture
     assert "Triton refuses this configuration" in out
     assert "Expected integer, got: eight (CFG-PARSE-001, line 1)" in out
     assert "'max_batch_size' is 0 or missing" in out
+
+
+def test_what_ends_the_server_is_not_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first line says it, and the next ones why; the status is that of what is refused."""
+    wrong = tmp_path / "wrong.pbtxt"
+    tag = 'metric_tags { key: "my-tag" value: "x" }'
+    wrong.write_text(f'{(CONFIGS / "minimal.pbtxt").read_text(encoding="utf-8")}\n{tag}', encoding="utf-8")
+    assert explain([str(wrong)]) is ExitStatus.FAILED
+
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.endswith("wrong.pbtxt: Triton refuses this configuration, or ends with it")
+    assert "'my-tag'" in second
+
+
+def test_a_model_that_ends_later_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It loads; what ends it is among the surprises."""
+    path = tmp_path / "passive.pbtxt"
+    group = "instance_group { kind: KIND_CPU passive: true }"
+    path.write_text(f'{(CONFIGS / "minimal.pbtxt").read_text(encoding="utf-8")}\n{group}', encoding="utf-8")
+    assert explain([str(path)]) is ExitStatus.FINE
+
+    out = capsys.readouterr().out
+    assert "no instance that serves" in out.splitlines()[0]
+    assert "the first request ends tritonserver, with every other model (CFG-END-002" in out

@@ -207,6 +207,11 @@ def test_what_may_be_completed_is_said_first(text: str, doubt: str) -> None:
         ("instance_group { kind: KIND_MODEL } instance_group { kind: KIND_GPU }", "1 instance and 1 instance on each GPU"),
         ("instance_group { kind: KIND_GPU gpus: [ 0, 1 ] count: 2 }", "4 instances"),
         ("instance_group { count: 2 } instance_group { kind: KIND_CPU }", "3 instances (with GPUs: 2 on each, and 1 more)"),
+        (
+            "instance_group { kind: KIND_CPU } instance_group { kind: KIND_CPU count: 2 passive: true }",
+            "1 instance, besides passive ones, which serve nothing",
+        ),
+        ("instance_group { kind: KIND_GPU passive: true }", "no instance that serves"),
     ],
 )
 def test_instances(groups: str, words: str) -> None:
@@ -237,3 +242,19 @@ def test_what_batches_by_itself_is_not_said_to_execute_requests_alone() -> None:
 def test_a_long_name_is_shortened() -> None:
     """The summary is one line that can be read."""
     assert len(told("", f'name: "{"x" * 5000}"').summary) < 400
+
+
+def test_passive_instances_execute_nothing() -> None:
+    """If there are no others, no scheduler is explained, and nothing is said to be executed."""
+    for scheduler in ("", "dynamic_batching { }", "sequence_batching { }"):
+        found = told(f"{scheduler} instance_group {{ kind: KIND_CPU passive: true }}")
+        assert found.leaves[-1].endswith("a passive instance serves nothing. No request is answered.")
+        assert (found.waits, found.refused) == ((), ())
+
+
+def test_a_timeout_of_its_own_delays_too() -> None:
+    """The action says what happens when a timeout is over, and not whose timeout."""
+    policy = "timeout_action: DELAY default_timeout_microseconds: 7000 allow_timeout_override: true"
+    found = told(f"dynamic_batching {{ default_queue_policy {{ {policy} }} }}")
+    words = "After 7 ms, or after a shorter timeout of its own, a request goes behind all others of its level."
+    assert found.waits[-1] == words

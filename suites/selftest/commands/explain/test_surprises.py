@@ -52,6 +52,7 @@ def test_each_finding_has_its_condition(batching: str, rest: str, expected: set[
         ('backend: "vllm"', set()),
         ('platform: "ensemble" ensemble_scheduling { }', set()),
         ("sequence_batching { }", {"20"}),
+        ("sequence_batching { } instance_group { kind: KIND_CPU passive: true }", set()),
         ("sequence_batching { oldest { } control_input { control { kind: CONTROL_SEQUENCE_START } } }", {"20", "30"}),
         (CORRID.format("TYPE_STRING"), {"20", "32"}),
         (CORRID.format("TYPE_UINT64"), {"20", "33"}),
@@ -72,3 +73,18 @@ def test_findings_exist() -> None:
     config = parse(f'backend: "python" max_batch_size: 8 {batching}').config
     for one in surprises(config):
         assert f"## {one.finding.removeprefix(FINDINGS).upper()}" in text
+
+
+def test_each_policy_surprises_alike() -> None:
+    """What surprises about the default policy surprises about that of a priority, and says of which."""
+    policy = "{ timeout_action: DELAY default_timeout_microseconds: 7000 allow_timeout_override: true }"
+    for field, whose, where in (
+        (f"default_queue_policy {policy}", "", "default_queue_policy"),
+        (f"priority_queue_policy {{ key: 2 value {policy} }}", " of priority 2", "its priority_queue_policy"),
+    ):
+        config = parse(f"max_batch_size: 8 dynamic_batching {{ priority_levels: 2 {field} }}").config
+        late = "is not refused: it is served after all others of its level, however late."
+        assert [one.text for one in surprises(config) if "model_config.proto" in one.finding] == [
+            f"The timeout of a request{whose} only counts if it is shorter than that of {where}.",
+            f"A request{whose} whose timeout is over {late}",
+        ]

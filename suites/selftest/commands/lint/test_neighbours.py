@@ -22,6 +22,8 @@ PIPELINE = f"""platform: "ensemble"
 }}
 """
 CLASS = "class TritonPythonModel:\n"
+CACHE = "response_cache { enable: true }"
+DECOUPLED = " model_transaction_policy { decoupled: true }"
 
 
 def put(path: Path, text: str) -> Path:
@@ -182,3 +184,56 @@ def test_what_cannot_be_read_tells_nothing(tmp_path: Path, capsys: pytest.Captur
     config.mkdir()
     assert linted(path, capsys) == []
     assert lint(LintOptions([str(path)])) is ExitStatus.FINE
+
+
+def test_an_ensemble_is_decoupled_by_a_step_of_a_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A response cache is refused for it, however deep the decoupled model lies; one that is not known tells nothing."""
+    path = put(tmp_path / "outer" / "config.pbtxt", PIPELINE.replace('"a"', '"inner"').replace("X", "I") + CACHE)
+    put(tmp_path / "inner" / "config.pbtxt", PIPELINE)
+    step = 'backend: "python" ' + IO.replace('"I"', '"X"')
+    put(tmp_path / "a" / "1" / "model.py", CLASS)
+    put(tmp_path / "a" / "config.pbtxt", step)
+    assert linted(path, capsys) == []
+
+    put(tmp_path / "a" / "config.pbtxt", step + DECOUPLED)
+    (line,) = linted(path, capsys)
+    assert "CFG-CACHE-002 invalid" in line
+    assert "(its step of model a is decoupled)" in line
+
+    put(tmp_path / "a" / "config.pbtxt", step.replace("python", "mine") + DECOUPLED)
+    assert linted(path, capsys) == []
+
+
+def test_answers_of_inner_ensembles_have_an_origin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A step may not join what a decoupled model and an ensemble with one have answered."""
+    steps = """
+  step { model_name: "inner" model_version: -1 input_map { key: "I" value: "I" } output_map { key: "O" value: "P" } }
+  step { model_name: "a" model_version: -1 input_map { key: "X" value: "I" } output_map { key: "O" value: "Q" } }
+  step {
+    model_name: "c" model_version: -1
+    input_map { key: "X" value: "P" } input_map { key: "Y" value: "Q" } output_map { key: "O" value: "O" }
+  }
+"""
+    path = put(tmp_path / "outer" / "config.pbtxt", f'platform: "ensemble" {IO} ensemble_scheduling {{ {steps} }}')
+    put(tmp_path / "inner" / "config.pbtxt", PIPELINE)
+    step = 'backend: "python" ' + IO.replace('"I"', '"X"')
+    for name, more in (("a", DECOUPLED), ("c", 'input { name: "Y" data_type: TYPE_FP32 dims: 3 }')):
+        put(tmp_path / name / "config.pbtxt", step + more)
+        put(tmp_path / name / "1" / "model.py", CLASS)
+
+    (line,) = linted(path, capsys)
+    assert "CFG-ENS-015 invalid" in line
+
+
+def test_an_output_that_a_step_lists_twice_is_written_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The server counts the outputs of the step's model; what is not mapped does not count."""
+    path = put(tmp_path / "pipeline" / "config.pbtxt", PIPELINE)
+    step = 'backend: "python" ' + IO.replace('"I"', '"X"')
+    put(tmp_path / "a" / "1" / "model.py", CLASS)
+    put(tmp_path / "a" / "config.pbtxt", step + 'output { name: "Z" data_type: TYPE_FP32 dims: 3 } ' * 2)
+    assert linted(path, capsys) == []
+
+    put(tmp_path / "a" / "config.pbtxt", step + 'output { name: "O" data_type: TYPE_FP32 dims: 3 }')
+    (line,) = linted(path, capsys)
+    assert "CFG-ENS-003 invalid" in line
+    assert "multiple outputs in model a are mapped to the same ensemble tensor O" in line
