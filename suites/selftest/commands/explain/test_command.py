@@ -67,12 +67,16 @@ def test_what_is_refused_is_not_explained(tmp_path: Path, capsys: pytest.Capture
     assert "'max_batch_size' is 0 or missing" in out
 
 
+def minimal_with(more: str, path: Path) -> str:
+    """Write a small configuration with one field more; return its path."""
+    path.write_text(f'{(CONFIGS / "minimal.pbtxt").read_text(encoding="utf-8")}\n{more}', encoding="utf-8")
+    return str(path)
+
+
 def test_what_ends_the_server_is_not_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The first line says it, and the next ones why; the status is that of what is refused."""
-    wrong = tmp_path / "wrong.pbtxt"
-    tag = 'metric_tags { key: "my-tag" value: "x" }'
-    wrong.write_text(f'{(CONFIGS / "minimal.pbtxt").read_text(encoding="utf-8")}\n{tag}', encoding="utf-8")
-    assert explain([str(wrong)]) is ExitStatus.FAILED
+    wrong = minimal_with('metric_tags { key: "my-tag" value: "x" }', tmp_path / "wrong.pbtxt")
+    assert explain([wrong]) is ExitStatus.FAILED
 
     first, second = capsys.readouterr().out.splitlines()
     assert first.endswith("wrong.pbtxt: Triton refuses this configuration, or ends with it")
@@ -81,10 +85,8 @@ def test_what_ends_the_server_is_not_explained(tmp_path: Path, capsys: pytest.Ca
 
 def test_a_model_that_ends_later_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It loads; what ends it is among the surprises."""
-    path = tmp_path / "passive.pbtxt"
-    group = "instance_group { kind: KIND_CPU passive: true }"
-    path.write_text(f'{(CONFIGS / "minimal.pbtxt").read_text(encoding="utf-8")}\n{group}', encoding="utf-8")
-    assert explain([str(path)]) is ExitStatus.FINE
+    passive = minimal_with("instance_group { kind: KIND_CPU passive: true }", tmp_path / "passive.pbtxt")
+    assert explain([passive]) is ExitStatus.FINE
 
     out = capsys.readouterr().out
     assert "no instance that serves" in out.splitlines()[0]

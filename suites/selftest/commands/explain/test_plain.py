@@ -245,7 +245,7 @@ def test_a_long_name_is_shortened() -> None:
 
 
 def test_passive_instances_execute_nothing() -> None:
-    """If there are no others, no scheduler is explained, and nothing is said to be executed."""
+    """If all instances are passive, it explains no scheduler, and does not say that anything is executed."""
     for scheduler in ("", "dynamic_batching { }", "sequence_batching { }"):
         found = told(f"{scheduler} instance_group {{ kind: KIND_CPU passive: true }}")
         assert found.leaves[-1].endswith("a passive instance serves nothing. No request is answered.")
