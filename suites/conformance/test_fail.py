@@ -13,9 +13,10 @@ SIXTEEN = BatcherConfig(max_batch_size=16)
 def poisoned(size: int = 4) -> Script:
     """A full batch of this size with two requests that make the model raise, and two batches behind it.
 
-    There are two because the first may have to leave alone, if batches do not grow while the model is busy.
+    There are two because the first may have to leave alone, if batches do not grow while the model is busy. They have a
+    neighbour between them, so that whoever tries each again cannot confuse their places.
     """
-    bad = (Send(f"bad{i}", fail=i < 2) for i in range(size))
+    bad = (Send(f"bad{i}", fail=i in (0, 2)) for i in range(size))
     return gated(*bad, *(Send(f"r{i}") for i in range(2 * size)))
 
 

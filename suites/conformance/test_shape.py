@@ -11,6 +11,7 @@ from batchproof.targets.witness_model import extra
 
 DELAY = 200 * MS
 BUSY = 48
+FAR_APART = (9, 25, 57, 121, 249, 505)  # neighbours that a number of few bits does not tell apart
 AT_ONCE = BatcherConfig(max_batch_size=4, inputs=extra())
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=DELAY, inputs=extra())
 PATIENT = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR, inputs=extra())
@@ -32,7 +33,7 @@ def two_shapes() -> Script:
 @pytest.mark.rule("DB-SHAPE-001")
 def test_never_share(drive, judge, seed):
     """Requests of different shapes never share a batch"""
-    mixed = of_one_shape_each(1, 2, 2, 1, 3, 3, 3, 1, 2, 3)
+    mixed = of_one_shape_each(1, 2, 2, 1, 3, 3, 3, 1, 2, 3, 4, *FAR_APART)
     judge(drive(DELAYED, gated(*mixed, plug=Send("plug", extra=1, hold="gate"), in_order=False)))
 
     busy = (Send(f"c{i}", extra=1) for i in range(BUSY))  # a rare shape among them is not passed over: DB-LAW-009

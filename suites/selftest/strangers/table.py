@@ -10,6 +10,7 @@ from batchproof.suites.selftest.strangers.crossed import CROSSED, RIGHT_CROSSED
 from batchproof.suites.selftest.strangers.histories import FORTY, RIGHT_TOO
 from batchproof.suites.selftest.strangers.inside import INSIDE, RIGHT_INSIDE
 from batchproof.suites.selftest.strangers.mixtures import MIXTURES, RIGHT_IN_MIXTURES
+from batchproof.suites.selftest.strangers.outlived import OUTLIVED, RIGHT_OUTLIVED
 from batchproof.suites.selftest.strangers.promises import PROMISES, RIGHT_AS_PROMISED
 from batchproof.suites.selftest.strangers.states import STATES
 from batchproof.suites.selftest.strangers.stranger import Stranger, faulty
@@ -156,5 +157,5 @@ FAULTY = (
 )
 STRANGERS = {stranger.name: stranger for stranger in (
     *RIGHT, *FAULTY, *RIGHT_TOO, *FORTY, *STATES, *RIGHT_AS_PROMISED, *PROMISES, *RIGHT_CROSSED, *CROSSED,
-    *RIGHT_IN_MIXTURES, *MIXTURES, *RIGHT_INSIDE, *INSIDE,
+    *RIGHT_IN_MIXTURES, *MIXTURES, *RIGHT_INSIDE, *INSIDE, *RIGHT_OUTLIVED, *OUTLIVED,
 )}  # fmt: skip
