@@ -272,7 +272,7 @@ def _slots(config: ModelConfig) -> int:
     """Return how many sequences an instance serves at a time; a batch has one request of each at most, of one row."""
     most = max(1, config.max_batch_size)
     oldest = config.sequence_batching.oldest
-    return oldest.max_candidate_sequences if oldest.max_candidate_sequences > 0 else most
+    return int(oldest.max_candidate_sequences) if oldest.max_candidate_sequences > 0 else most
 
 
 def _always_refused(config: ModelConfig) -> list[str]:
