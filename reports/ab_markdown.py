@@ -106,8 +106,7 @@ def _run(report: AbReport) -> str:
 
 
 def _percent(ratio: float) -> str:
-    share = round(100 * (ratio - 1), 1)
-    return f"{share:+.1f} %" if share else "0.0 %"
+    return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %"  # a negative zero becomes zero
 
 
 def write(folder: str | Path) -> Path:
