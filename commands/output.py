@@ -1,12 +1,14 @@
-"""Standard output of commands whose result is a document: any encoding, and a reader or a disk that takes no more."""
+"""Documents that commands write: to standard output in any encoding, to a reader or a disk that takes no more, to a file."""
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
-from collections.abc import Callable
-from typing import NoReturn
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NoReturn, TextIO
 
 from rich.console import Console
 
@@ -38,6 +40,26 @@ def written(run: Callable[[], ExitStatus]) -> ExitStatus:
         _forget()
         return ExitStatus.UNAVAILABLE
     return status
+
+
+@contextlib.contextmanager
+def whole(path: Path) -> Iterator[TextIO]:
+    """Yield a file that appears under its name only when it is whole. OSError if it cannot be written.
+
+    A link stays one, and what it leads to is written. A pipe or a device is written to, and never replaced.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        return
+    place = path.resolve()
+    beside = place.with_name(f".{place.name}.{os.getpid()}")
+    try:
+        with beside.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        beside.replace(place)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _forget() -> None:

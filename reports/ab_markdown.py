@@ -17,6 +17,11 @@ RATES = (
     "unless the host favoured one side for longer than a pair."
 )
 
+COLUMNS = (
+    "`base` and `new` are the median block of each side, and the change is that within the pairs. "
+    "Where the host varies, it need not be the quotient of the two."
+)
+
 
 def sentence(answer: Line) -> str:
     """Return the grounds of an answer without markup: what changed, by how much, and how sure that is."""
@@ -68,7 +73,7 @@ def _figures(report: AbReport) -> str:
         sides = (number(one[side] / scale) if one[side] is not None else "-" for side in ("base", "new"))
         rows.append([cell(one["question"]), unit, *sides, *bounds, str(one["pairs"]), str(one["dropped"])])
     heads = ("figure", "unit", "base", "new", "change", "at least", "at most", "pairs", "dropped")
-    return table(heads, rows, right=heads[2:]) if rows else ""
+    return f"{table(heads, rows, right=heads[2:])}\n\n{COLUMNS}" if rows else ""
 
 
 def _sides(header: Line) -> str:
@@ -101,7 +106,7 @@ def _run(report: AbReport) -> str:
 
 
 def _percent(ratio: float) -> str:
-    return f"{100 * (ratio - 1):+.1f} %"
+    return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %"  # a negative zero becomes zero
 
 
 def write(folder: str | Path) -> Path:

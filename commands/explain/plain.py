@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 IDLE_US = 1_000_000  # max_sequence_idle_microseconds where none is given
+DAY_US = 86_400_000_000
+LONG_US = 1_000_000_000_000  # from here on, days say more than seconds
 LONGEST = 300  # characters of a name
 DECOUPLED = "The model is decoupled: it may answer a request any number of times, and go on after it has taken the next"
 NOT_STREAMED = "A request that comes neither on a gRPC stream nor to a generate endpoint of HTTP"
@@ -122,6 +124,8 @@ def _as_long_as_it_takes(config: ModelConfig) -> str:
 
 def duration(microseconds: int) -> str:
     """Return a time in the unit in which people say it."""
+    if microseconds >= LONG_US:
+        return f"{round(microseconds / DAY_US):,} days"
     for unit, size in (("s", 1_000_000), ("ms", 1_000)):
         if microseconds >= size:
             return f"{microseconds / size:g} {unit}"
@@ -133,7 +137,7 @@ def _summary(config: ModelConfig) -> str:
     choice = config.WhichOneof("scheduling_choice")
     oldest = config.sequence_batching.HasField("oldest")
     kind = f"a sequence batcher ({'oldest' if oldest else 'direct'})" if choice == "sequence_batching" else kinds.get(choice)
-    most = config.max_batch_size
+    most = min(config.max_batch_size, _slots(config)) if oldest else config.max_batch_size
     where = "a batch" if choice in ("dynamic_batching", "sequence_batching") else "a request"
     rows = f"up to {most} rows in {where}" if most > 1 else f"one row in {where}" if most else "no batch dimension"
     ours = "" if choice == "ensemble_scheduling" else f", {instances(config)}"
@@ -170,17 +174,25 @@ def _dynamic(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
     return leaves, *_policy_words(config, delay)
 
 
-def _leaves(sizes: list[int], most: int, delay: int, *, closes: bool = False) -> list[str]:
-    """Return when a batch leaves. closes: it takes nothing more once it has left the queue."""
+def _leaves(sizes: list[int], most: int, delay: int, *, reach: int = 0, closes: bool = False) -> list[str]:
+    """Return when a batch leaves.
+
+    reach: the most rows that can ever wait together, if that is less than `most`: larger sizes are never seen.
+    closes: it takes nothing more once it has left the queue.
+    """
     free = "as soon as an instance is free"
+    awaited = sizes or [most]
+    most = min(most, reach or most)
+    sizes, awaited = ([one for one in some if one <= most] for some in (sizes, awaited))
     others = f"If the next request would bring it above {sizes[-1]} rows, it leaves without that one." if sizes else ""
     if not delay:
         largest = f"the largest of {_listed(sizes)} rows" if len(sizes) > 1 else f"{_listed(sizes)} rows" if sizes else ""
         with_ = f"{largest} if the waiting requests make that, or else with " * bool(sizes)
         words = f"A batch leaves {free}, with {with_}all that waits, up to {most} rows. Nothing waits for company."
         return [words, *[others] * bool(sizes and closes)]
-    full = f"A batch leaves {free} and {_listed(sizes or [most])} rows wait."
-    late = f"Otherwise it leaves {duration(delay)} after its oldest request came, with all that waits, up to {most} rows."
+    full = f"A batch leaves {free} and {_listed(awaited)} rows wait." if awaited else ""
+    it = "Otherwise it" if awaited else "A batch"
+    late = f"{it} leaves {duration(delay)} after its oldest request came, with all that waits, up to {most} rows."
     clock = "This time also runs while every instance is busy."
     return [one for one in (full, others, late, clock) if one]
 
@@ -224,14 +236,12 @@ def _sequence(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
     idle = duration(batching.max_sequence_idle_microseconds or IDLE_US)
     if batching.HasField("oldest"):
         oldest = batching.oldest
-        slots = oldest.max_candidate_sequences if oldest.max_candidate_sequences > 0 else most
-        leaves = _leaves(
-            sorted(set(oldest.preferred_batch_size)), most, oldest.max_queue_delay_microseconds if most > 1 else 0
-        )
+        slots = _slots(config)
+        delay = oldest.max_queue_delay_microseconds if most > 1 else 0
+        leaves = _leaves(sorted(set(oldest.preferred_batch_size)), most, delay, reach=slots)
         leaves.insert(
             0, f"Up to {slots} sequences are served by an instance at a time; a batch has one request of each at most."
         )
-        delay = oldest.max_queue_delay_microseconds
     else:
         direct = batching.direct
         delay = direct.max_queue_delay_microseconds if direct.minimum_slot_utilization else 0
@@ -256,6 +266,13 @@ def _sequence(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
         f"A sequence ends when it brings nothing for {idle}; its next request is then refused unless it has the START flag.",
     ]
     return leaves, waits, refused
+
+
+def _slots(config: ModelConfig) -> int:
+    """Return how many sequences an instance serves at a time; a batch has one request of each at most, of one row."""
+    most = max(1, config.max_batch_size)
+    oldest = config.sequence_batching.oldest
+    return int(oldest.max_candidate_sequences) if oldest.max_candidate_sequences > 0 else most
 
 
 def _always_refused(config: ModelConfig) -> list[str]:

@@ -32,12 +32,14 @@ def add_folders(folders: Sequence[Path], store: str, measured: Measured) -> Exit
 
 def keep(runs: Iterable[Run], store: str) -> int:
     """Add runs and say what became of each; return how many are new. HistoryError as `writing.add`."""
+    from batchproof.reports.history.queries import entries
     from batchproof.reports.history.store import opened
     from batchproof.reports.history.writing import add
 
     waiting, new = list(runs), 0
     with opened(store, create=True) as history:
         for run, added in zip(waiting, add(history, waiting), strict=True):
-            print(f"{'added' if added.new else 'there already'}: run {added.id}, {line(described(run))}")
+            there = run if added.new else next(entries(history, ids=(added.id,))).run
+            print(f"{'added' if added.new else 'there already'}: run {added.id}, {line(described(there))}")
             new += added.new
     return new

@@ -38,6 +38,8 @@ def print_changes(store: str, asked: Asked, *, within: int, as_json: bool) -> Ex
         print(json.dumps(_facts(one, blamed)) if as_json else "\n".join(_shown(one, blamed)))
     if not as_json:
         _print_end(len(found), looked, short, mixed)
+    if not (looked or short) and asked.chosen:
+        return refuse(f"no series fits {asked.chosen}", ExitStatus.NOTHING)
     if not looked:
         return refuse(f"no series has {LEAST} valid runs, which a change point needs", ExitStatus.NOTHING)
     bad = [one for one, _ in found if not _of_host(one) and one.word == SLOWER and one.newest <= within]

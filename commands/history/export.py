@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
 from batchproof.commands.history.options import ends
+from batchproof.commands.output import whole
 from batchproof.exit_status import ExitStatus
 from batchproof.reports.formats.history import written
 from batchproof.reports.history import HistoryUnavailable, Run
@@ -43,14 +43,9 @@ def _destination(out: Path | None) -> Iterator[TextIO]:
     if out is None:
         yield sys.stdout
         return
-    beside = out.with_name(f".{out.name}.{os.getpid()}")
     try:
-        try:
-            with beside.open("w", encoding="utf-8", newline="") as file:
-                yield file
-            beside.replace(out)
-        finally:
-            beside.unlink(missing_ok=True)
+        with whole(out) as file:
+            yield file
     except OSError as error:
         raise HistoryUnavailable(f"{out} cannot be written: {error.strerror}; name another --out") from None
 

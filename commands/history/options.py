@@ -54,6 +54,12 @@ class Asked:
     least_change: float = 0.02
     repo: Path = Path()
 
+    @property
+    def chosen(self) -> str:
+        """The options that choose series, as they were given; empty if every series is asked for."""
+        given = (("--figure", self.figure), ("--target", self.target), ("--host", self.host))
+        return " ".join(line(f"{option} {value}") for option, value in given if value)
+
 
 def with_commit(run: Run, commit: Commit | None, *, named: bool) -> Run:
     """Return the run with the commit that it measured. HistoryError if it began before that commit was made."""
@@ -93,7 +99,9 @@ def date(option: str, text: str) -> int | None:
 def described(run: Run) -> str:
     """Return a run in a line."""
     what = f"{run.kind} of {run.target} {run.version}".strip() if run.target else run.kind
-    return f"{what} ({run.form}), {count(len(run.figures), 'figure')}, {of_commit(run.commit)}, host {run.host.fingerprint}"
+    early = "".join(f"; {run.about[one]}" for one in ("truncated", "missing") if one in run.about)
+    figures = count(len(run.figures), "figure")
+    return f"{what} ({run.form}), {figures}, {of_commit(run.commit)}, host {run.host.fingerprint}{early}"
 
 
 def of_commit(commit: Commit | None) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from batchproof.commands.history.git import Repository
 from batchproof.commands.history.options import Asked, ends
 from batchproof.commands.history.suspects import suspects
-from batchproof.exit_status import ExitStatus
+from batchproof.exit_status import ExitStatus, refuse
 from batchproof.reports.figures import OF_THE_HOST
 from batchproof.reports.history import HistoryUnavailable, parse
 from batchproof.reports.plots.history_page import Shown, to_html
@@ -51,6 +51,8 @@ def write_page(store: str, asked: Asked, out: Path) -> ExitStatus:
     except OSError as error:
         raise HistoryUnavailable(f"{out} cannot be written: {error.strerror}; name another --out") from None
     print(out)
+    if not chosen and asked.chosen:
+        return refuse(f"no series fits {asked.chosen}: the page has no figures", ExitStatus.NOTHING)
     return ExitStatus.FINE
 
 

@@ -17,6 +17,7 @@ from batchproof.commands.lint.filters import (
     kept,
     read_baseline,
     release_of,
+    strangers,
     write_baseline,
 )
 from batchproof.commands.output import Output, written
@@ -86,6 +87,9 @@ def _judged(
             continue
         files += 1
         judged = judge(source.text, release, source.folder, source.beside, source.called)
+        for one in strangers(judged.remarks):
+            words = f"a comment ignores {formats.visible(one)}, and no rule has this name: `batchproof rules 'CFG-*'`"
+            refuse(f"{formats.visible(source.path)}: {words}")
         found = kept(source.path, judged.problems, chosen, judged.remarks)
         everything += found
         new = [finding for finding in found if finding not in baseline]

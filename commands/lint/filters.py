@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from batchproof.commands.output import whole
 from batchproof.fixtures.judging.catalogue import rules, select
 from batchproof.fixtures.judging.checkers.config import CHECKS, DIRECTORY, PARSE, TEMPLATE, Problem
 from batchproof.fixtures.judging.checkers.config import MANY as COUNTED
@@ -21,7 +21,9 @@ FIRST_YEAR, MONTHS = 23, 12
 TWICE = 31  # months from the start of 2023 to 25.07, which is 2.59 like 25.06
 MANY = 20  # findings of one rule in one file, after which only their number is said
 LONGEST = 300  # characters of a message
-_REMARK = re.compile(r"batchproof:\s*ignore\s+([A-Za-z0-9*?,\s-]+)")
+FEW, LONGEST_ID = 5, 60
+_LIKE_AN_ID = re.compile(r"[*?]|^[A-Z]{2,}[-_]|^[A-Za-z]+-[A-Za-z]+-\d")
+_REMARK = re.compile(r"batchproof:\s*ignore\s+([\w*?,\s-]+)")
 
 
 class FilterError(ValueError):
@@ -56,7 +58,7 @@ def chosen_rules(wanted: str, ignored: str) -> frozenset[str]:
 
 def kept(path: str, problems: Iterable[Problem], chosen: frozenset[str], remarks: Sequence[str]) -> list[Finding]:
     """Return what is left after `# batchproof: ignore ID` in the file, in the order of its lines, shortened and bounded."""
-    patterns = [pattern for remark in remarks for match in _REMARK.finditer(remark) for pattern in _patterns(match[1])]
+    patterns = _ignored(remarks)
     found: list[Finding] = []
     counts: Counter[str] = Counter()
     for problem in sorted(problems, key=lambda one: (one.line, one.column)):
@@ -70,6 +72,23 @@ def kept(path: str, problems: Iterable[Problem], chosen: frozenset[str], remarks
             least = "at least " * (count >= COUNTED)
             found.append(Finding(path, Problem(rule, f"and {least}{count - MANY} more of this rule")))
     return found
+
+
+def strangers(remarks: Sequence[str]) -> list[str]:
+    """Return what `# batchproof: ignore` names in a file and no rule has, the first few. A reason may follow the ids."""
+    known = [rule.id for rule in rules().values() if rule.profile == PROFILE]
+    found = [one for one in _ignored(remarks) if not any(fnmatchcase(id_, one) for id_ in known)]
+    return [one if len(one) <= LONGEST_ID else f"{one[:LONGEST_ID]}..." for one in found[:FEW]]
+
+
+def _ignored(remarks: Sequence[str]) -> list[str]:
+    """Return the ids and patterns that the comments of a file name, each once: the first word of a list, and any like it."""
+    found: dict[str, None] = {}
+    for remark in remarks:
+        for match in _REMARK.finditer(remark):
+            first, *others = _patterns(match[1]) or [""]
+            found |= dict.fromkeys([first, *filter(_LIKE_AN_ID.search, others)])
+    return [one for one in found if one]
 
 
 def release_of(version: str) -> tuple[int, int] | None:
@@ -136,9 +155,8 @@ def read_baseline(path: Path) -> Baseline:
 def write_baseline(path: Path, findings: Iterable[Finding]) -> None:
     """Write all findings; FilterError if that is not possible."""
     entries = [dict(zip(("path", "rule", "message"), finding.key, strict=True)) for finding in findings]
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_text(json.dumps({"format": FORMAT, "findings": entries}, indent=1) + "\n", encoding="utf-8")
-        beside.replace(path)
+        with whole(path) as file:
+            file.write(json.dumps({"format": FORMAT, "findings": entries}, indent=1) + "\n")
     except OSError as error:
         raise FilterError(f"cannot write the baseline {path}: {error.strerror}") from None

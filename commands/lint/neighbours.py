@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from batchproof.fixtures.judging.checkers.config.common import Beside, Neighbour
-from batchproof.fixtures.judging.checkers.config.model import OTHER_BACKENDS
+from batchproof.fixtures.judging.checkers.config.model import OTHER_BACKENDS, TELLING
 from batchproof.fixtures.judging.pbtxt import parse
 from batchproof.targets.triton.completion import PLATFORMS, backend_of
 
@@ -24,6 +26,7 @@ KEEPING = OTHER_BACKENDS | set(PLATFORMS)
 # model's file, and Python's from the model's code.
 AS_LISTED = ("onnxruntime", "pytorch")
 COMPLETES = b"auto_complete_config"
+LONGEST = 1 << 20  # bytes of code that are parsed
 # A class that is imported, or that has a base, may complete the configuration in a file that is not read.
 WHOLE = re.compile(rb"^class\s+TritonPythonModel\s*(?:\(\s*(?:object)?\s*\)\s*)?:", re.MULTILINE)
 
@@ -48,9 +51,10 @@ def neighbours(path: Path, read: Callable[[Path], bytes], release: tuple[int, in
             return Neighbour()
         codes = _codes(config.config, list(versions.values()), read)
         as_listed = _as_listed(config.config, codes)
-        completes = bool(codes) and all(COMPLETES in code for code in codes)
+        completes = bool(codes) and all(may_complete(code) for code in codes)
         keeps = as_listed or _keeps(config.config)
-        return Neighbour(config.config, frozenset(versions), as_listed, keeps, completes=completes)
+        file = _file(versions.values())
+        return Neighbour(config.config, frozenset(versions), as_listed, keeps, completes=completes, file=file)
 
     @cache
     def is_served() -> bool:
@@ -65,6 +69,15 @@ def neighbours(path: Path, read: Callable[[Path], bytes], release: tuple[int, in
 def _keeps(config: ModelConfig) -> bool:
     """Return whether the server keeps what the configuration says of each tensor that it lists."""
     return backend_of(config) in KEEPING
+
+
+def _file(versions: Iterable[Path]) -> str:
+    """Return the name of the model's file if it is the only one from which the server can guess a backend."""
+    try:
+        names = {file.name for one in versions for file in one.iterdir() if file.name in TELLING}
+    except OSError:
+        return ""
+    return names.pop() if len(names) == 1 else ""
 
 
 def _codes(config: ModelConfig, versions: list[Path], read: Callable[[Path], bytes]) -> list[bytes]:
@@ -83,4 +96,28 @@ def _as_listed(config: ModelConfig, codes: list[bytes]) -> bool:
         return True
     if backend_of(config) != "python":
         return bool(config.input and config.output) and backend_of(config) in AS_LISTED
-    return bool(codes) and all(COMPLETES not in code and WHOLE.search(code) for code in codes)
+    return bool(codes) and all(WHOLE.search(code) and not may_complete(code) for code in codes)
+
+
+def may_complete(code: bytes) -> bool:
+    """Return whether the code names the function that completes a configuration, and not only in a comment or a docstring.
+
+    Code that this Python does not read counts by its text.
+    """
+    if COMPLETES not in code or len(code) > LONGEST:
+        return COMPLETES in code
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the code's author should know, and not who lints the configuration
+            tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True
+    said = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}  # docstrings are expressions
+    word = COMPLETES.decode()
+    return any(word in _words(one) for one in ast.walk(tree) if id(one) not in said)
+
+
+def _words(node: ast.AST) -> str:
+    """Return the names, and the text, that a node of the code has."""
+    values = (getattr(node, field, "") for field in ("name", "asname", "attr", "id", "arg", "value"))
+    return " ".join(one for one in values if isinstance(one, str))

@@ -25,6 +25,8 @@ def run_of(folder: Path, commit: Commit | None = None) -> Run:
     about = {"command": header.get("command", ""), **software}
     if found.truncated:
         about["truncated"] = "the report lacks its footer"
+    elif found.missing:
+        about["missing"] = f"it ended early, without {', '.join(found.missing)}"
     return Run(
         when=seconds_of(header["started"]),
         kind="check" if checks else "bench",

@@ -22,6 +22,7 @@ from batchproof.targets.triton.loader import BACKEND, ENDED, LOADED, REFUSED, SI
 if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
 
+TENSORRT = "tensorrt"
 ACCEPTED, UNTOLD = "accepted", "cannot tell"
 _NAME = re.compile(rb"^\s*name\s*:\s*[\"']([^\"'\n]*)[\"']", re.MULTILINE)
 _FOLDER = re.compile(r"unexpected directory name '.*' for model '.*', directory name must equal model name", re.DOTALL)
@@ -30,6 +31,7 @@ _NO_GPU = re.compile(
     r"|specifies invalid or unsupported gpu id \d+\. GPUs with at least .* are: $"
 )
 _NO_BACKEND = re.compile(r"Could not determine backend for model|unable to find backend library for backend")
+_OF_TENSORRT = re.compile(r"only supported for (?:the )?TensorRT")
 # Words about what is missing around the configuration, for which there is no stand-in.
 _SURROUNDINGS = re.compile(
     r"for repo agent|No such file|failed to open|cannot be the name of a folder|unable to find backend library"
@@ -101,7 +103,7 @@ def _confirmed(folder: str, proto: ModelConfig, others: Mapping[str, str], ended
     return ended if answer.how == ENDED else answer
 
 
-_EDITS = ((_NO_GPU, "GPUs"), (_NO_BACKEND, "backend"), (GAP, COMPLETED))
+_EDITS = ((_NO_GPU, "GPUs"), (_NO_BACKEND, "backend"), (_OF_TENSORRT, "backend"), (GAP, COMPLETED))
 
 
 def _edit(what: str, proto: ModelConfig) -> bool:
@@ -109,8 +111,9 @@ def _edit(what: str, proto: ModelConfig) -> bool:
     if what == COMPLETED:
         return complete(proto)
     if what == "backend":
-        if not proto.backend and not proto.platform:  # guessed from the model's name or files
-            proto.backend = BACKEND
+        # Guessed from the model's name or files, and it has the file of a Python model here.
+        if not proto.backend and not proto.platform:
+            proto.backend = TENSORRT if _may_be_tensorrt(proto) else BACKEND
             return True
         return False
     done = False
@@ -121,6 +124,15 @@ def _edit(what: str, proto: ModelConfig) -> bool:
             group.ClearField("gpus")
             done = True
     return done
+
+
+def _may_be_tensorrt(proto: ModelConfig) -> bool:
+    """Return whether it has what the server takes from TensorRT models alone, and its file may be one of those."""
+    tensors = (*proto.input, *proto.output)
+    return proto.default_model_filename in ("", "model.plan") and (
+        any(one.profile for one in proto.instance_group)
+        or any(one.is_shape_tensor or one.is_non_linear_format_io for one in tensors)
+    )
 
 
 def _parsed(config: bytes) -> ModelConfig | None:

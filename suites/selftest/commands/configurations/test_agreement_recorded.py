@@ -106,6 +106,18 @@ def test_the_server_compares_an_ensemble_with_the_models_of_its_steps(servers: S
     assert not differing
 
 
+@needs_triton
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("file", ["", 'default_model_filename: "model.onnx"'])
+def test_a_model_without_a_backend_may_be_one_of_tensorrt(servers: Servers, file: str) -> None:
+    """What only TensorRT has is refused where the model's file is named, and is not one of TensorRT's."""
+    tensor = "data_type: TYPE_INT32 dims: 3"
+    io = f'input {{ name: "I" {tensor} is_shape_tensor: true }} output {{ name: "O" {tensor} }}'
+    one = judge_one(servers, "m/config.pbtxt", "m", f'{io} instance_group {{ kind: KIND_CPU profile: "1" }} {file}'.encode())
+
+    assert (one.server.server == ACCEPTED, bool(one.invalid), one.agrees) == (not file, bool(file), True)
+
+
 def _agrees(answer: Answer, message: str) -> bool:
     words = re.sub(r" \((?:not mapped: |its step ).*|; unless.*", "", message)
     return answer.how == REFUSED and words in answer.words

@@ -92,7 +92,7 @@ def test_policies() -> None:
         (
             "instance_group [ { count: 2 gpus: [ 0, 1 ] } ] sequence_batching { oldest { max_candidate_sequences: 3 } }",
             HEAD,
-            "m: a sequence batcher (oldest), up to 8 rows in a batch, 4 instances",
+            "m: a sequence batcher (oldest), up to 3 rows in a batch, 4 instances",
             "Up to 3 sequences are served by an instance",
         ),
         (
@@ -161,9 +161,35 @@ def test_sequences_of_one_row_and_iterative_ones() -> None:
     assert "without a correlation ID" not in iterative.refused[0]
 
 
+@pytest.mark.parametrize(
+    ("rest", "leaves"),
+    [
+        ("", "with all that waits, up to 3 rows. Nothing waits for company."),
+        ("preferred_batch_size: [ 2, 5 ]", "with 2 rows if the waiting requests make that, or else with all that waits"),
+        ("max_queue_delay_microseconds: 7", "A batch leaves 7 us after its oldest request came, with all that waits"),
+        ("preferred_batch_size: [ 2, 5 ] max_queue_delay_microseconds: 7", "an instance is free and 2 rows wait."),
+    ],
+)
+def test_no_batch_has_more_rows_than_sequences_are_served(rest: str, leaves: str) -> None:
+    """A batch has one request of each sequence at most, so what needs more of them never happens."""
+    found = told(f"sequence_batching {{ oldest {{ max_candidate_sequences: 3 {rest} }} }}")
+
+    assert leaves in found.leaves[1]
+    assert not any("8 rows" in sentence or "5" in sentence for sentence in (found.summary, *found.leaves))
+
+
+def test_a_batch_of_one_sequence_waits_for_nobody() -> None:
+    """The delay of a model without batches does nothing."""
+    delay = "oldest { max_candidate_sequences: 3 max_queue_delay_microseconds: 7 }"
+    found = told(f"sequence_batching {{ {delay} }}", 'name: "m" backend: "pytorch" max_batch_size: 1 ')
+
+    assert found.waits[0] == "It does not wait for company."
+
+
 def test_durations() -> None:
     """Times are said in the unit that fits."""
-    assert [duration(us) for us in (7, 1000, 1500, 2_000_000)] == ["7 us", "1 ms", "1.5 ms", "2 s"]
+    assert [duration(us) for us in (7, 1000, 1500, 2_000_000, 2**64 - 1)] == [
+        "7 us", "1 ms", "1.5 ms", "2 s", "213,503,982 days"]
 
 
 def test_a_backend_may_add_a_batcher() -> None:

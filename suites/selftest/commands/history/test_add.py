@@ -35,6 +35,8 @@ def test_a_run_is_kept_with_the_commit_that_is_checked_out(checkout: Checkout, c
     assert (run.kind, run.target, run.version, run.form) == ("bench", "reference", "1", "bench quick")
     assert run.figures == (FIGURE,)
     assert (first[0], again[0], first[1].split(":")[0], again[1].split(":")[0]) == (0, 0, "added", "there already")
+    none = invoke(capfd, "history", "add", folder, "--no-commit")
+    assert none[1] == again[1]  # with the commit that is kept, not the one that was given now
 
 
 def test_changes_are_told(checkout: Checkout, capfd: pytest.CaptureFixture[str]) -> None:
@@ -101,8 +103,9 @@ def test_a_folder_without_figures_is_told(capfd: pytest.CaptureFixture[str]) -> 
 
 def test_a_truncated_bench_is_kept_and_says_so(capfd: pytest.CaptureFixture[str]) -> None:
     """What was measured was measured."""
-    invoke(capfd, "history", "add", bench_folder(Path("a"), FIGURE, whole=False))
+    _, out, _ = invoke(capfd, "history", "add", bench_folder(Path("a"), FIGURE, whole=False))
 
+    assert "; the report lacks its footer" in out
     assert [run.about["truncated"] for run in kept()] == ["the report lacks its footer"]
 
 

@@ -109,6 +109,7 @@ def test_what_cannot_be_searched_is_told(checkout: Checkout, capfd: pytest.Captu
     keep(checkout, [100.0] * 8, commit=Commit("a" * 40, 1_700_000_000, branch="topic"), host=HOST, target="reference")
 
     assert (short[0], none[0]) == (5, 5)
+    assert one_message(none[2]) == "batchproof: no series fits --figure gone.*"
     assert one_message(short[2]) == "batchproof: no series has 8 valid runs, which a change point needs"
     assert "runs of several branches are in one series (main, topic): --branch takes one" in invoke(
         capfd, "history", "changes")[1]

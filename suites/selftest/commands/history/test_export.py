@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,23 @@ def test_a_table_has_a_line_for_each_figure(capfd: pytest.CaptureFixture[str]) -
     assert [(row["run"], row["commit"][-1:], row["figure"][:4]) for row in rows] == [
         ("1", "1", "open"), ("1", "1", "swee"), ("2", "", "open"), ("2", "", "swee"), ("3", "3", "open"), ("3", "3", "swee")]
     assert {row["low"] for row in rows} == {"", "99.0"}
+
+
+def test_only_a_file_is_replaced(capfd: pytest.CaptureFixture[str]) -> None:
+    """A link stays a link, and a pipe a pipe, which gets the export."""
+    Path("real.jsonl").write_text("old")
+    Path("link.jsonl").symlink_to("real.jsonl")
+    invoke(capfd, "history", "export", "--out", "link.jsonl")
+    assert Path("link.jsonl").is_symlink()
+    assert len(read(Path("real.jsonl").read_bytes()).runs) == 3
+
+    os.mkfifo("pipe")
+    reading = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    status, _, _ = invoke(capfd, "history", "export", "--out", "pipe")
+    assert (status, Path("pipe").is_fifo()) == (0, True)
+    assert len(read(os.read(reading, 1 << 16)).runs) == 3
+    os.close(reading)
+    assert not list(Path().glob(".*"))
 
 
 def test_a_file_that_cannot_be_written(capfd: pytest.CaptureFixture[str]) -> None:

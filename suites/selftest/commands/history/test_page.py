@@ -66,7 +66,7 @@ def test_it_shows_what_is_asked_for(store: str, tmp_path: Path) -> None:
     assert text.count('class="card"') == 1
     assert "5 of 24 runs" in text
     assert 'id="run-19"' not in text
-    write_page(store, Asked(target="nobody", repo=tmp_path), out)
+    assert write_page(store, Asked(target="nobody", repo=tmp_path), out) == ExitStatus.NOTHING
     assert "NO FIGURES" in out.read_text(encoding="utf-8")
 
 

@@ -96,6 +96,41 @@ def test_rules_are_chosen_and_ignored(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
+    ("words", "unknown"),
+    [
+        ("CFG-SIZE-001", []),
+        ("CFG-SIZE-001 because the limit is another's, see warm-up", []),
+        ("CFG-SIZE-01, CFG-IO-*", ["CFG-SIZE-01"]),
+        ("CFG-IO-*, cfg-size-001, DB-SIZE-001", ["cfg-size-001", "DB-SIZE-001"]),
+        ("CFG_SIZE_001", ["CFG_SIZE_001"]),
+        ("everything", ["everything"]),
+        (f"CFG-{'X' * 90}", [f"CFG-{'X' * 56}..."]),
+    ],
+)
+def test_a_comment_that_names_no_rule_is_told(
+    words: str, unknown: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever mistypes an id sees it, and what it was to hide is reported."""
+    path = put(tmp_path / "a.pbtxt", f"{WRONG}# batchproof: ignore {words}\n")
+
+    status = run(path)
+    err = capsys.readouterr().err
+
+    assert [line.split(" ignores ")[1].split(",")[0] for line in err.splitlines()] == unknown
+    assert status == (ExitStatus.FAILED if unknown else ExitStatus.FINE)
+
+
+def test_a_baseline_replaces_no_link(tmp_path: Path) -> None:
+    """What the link leads to is written, and a pipe or a device stays what it is."""
+    path = put(tmp_path / "a.pbtxt", WRONG)
+    link = tmp_path / "known.json"
+    link.symlink_to(tmp_path / "real.json")
+    assert run(path, write_baseline=link) is ExitStatus.FINE
+    assert link.is_symlink()
+    assert run(path, baseline=tmp_path / "real.json") is ExitStatus.FINE
+
+
+@pytest.mark.parametrize(
     ("version", "status"),
     [("2.51.0", 1), ("24.10", 1), ("2.52", 0), ("24.11", 0), ("25.10", 0), ("", 0), ("24.13", 2), ("1.9", 2), ("new", 2)],
 )

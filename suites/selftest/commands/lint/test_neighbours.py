@@ -111,6 +111,63 @@ def test_the_models_own_code_tells_whether_it_completes(
 
 
 @pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (f"# has no auto_complete_config\n{CLASS}", "invalid"),
+        (f'{CLASS}    """There is no auto_complete_config here."""\n', "invalid"),
+        (f"{CLASS}    auto_complete_config = other\n", "hazardous"),
+        (f"{CLASS}    pass\nsetattr(TritonPythonModel, 'auto_complete_config', other)\n", "hazardous"),
+        (f"{CLASS}    pass\nfrom other import x as auto_complete_config\n", "hazardous"),
+        (f"print 'not this Python: auto_complete_config'\n{CLASS}    pass\n", "hazardous"),
+        (f"# auto_complete_config\nx = '\\d'\n{CLASS}    pass\n", "invalid"),
+        (f"# auto_complete_config\nx = {'(' * 10_000}\n{CLASS}    pass\n", "hazardous"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_a_comment_completes_nothing(code: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The code is read as Python, where it can be: only a name, or a text that may become one, can complete the model."""
+    code = code if "pass" in code or "    " in code else f"{code}    pass\n"
+    path = put(tmp_path / "a" / "config.pbtxt", f'backend: "python" {IO.replace("dims: 3 }", "}", 1)}')
+    put(tmp_path / "a" / "1" / "model.py", code)
+
+    (line,) = linted(path, capsys)
+
+    assert f" {told}: " in line
+
+
+@pytest.mark.parametrize(
+    ("config", "file", "invalid"),
+    [
+        ("", "model.plan", False),
+        ("", "model.onnx", True),
+        ("", "", False),
+        ('default_model_filename: "model.plan"', "", False),
+        ('default_model_filename: "model.pt"', "", True),
+        ('backend: "onnxruntime"', "model.plan", True),
+        ('backend: "tensorrt"', "model.onnx", False),
+    ],
+)
+@pytest.mark.parametrize(
+    "of_tensorrt",
+    [
+        f'{IO} instance_group {{ profile: "1" }}',
+        IO.replace("FP32", "INT32").replace("3 }", "3 is_shape_tensor: true }", 1),
+        IO.replace("dims: 3", "dims: [ 4, 4, 4 ]").replace("] }", "] is_non_linear_format_io: true }"),
+    ],
+    ids=["profile", "shape tensor", "non-linear"],
+)
+def test_a_guessed_backend_may_be_tensorrt(
+    config: str, file: str, invalid: bool, of_tensorrt: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a backend, the name of the model's file decides whether it may have what only TensorRT has."""
+    path = put(tmp_path / "a" / "config.pbtxt", f"{config} {of_tensorrt}")
+    if file:
+        put(tmp_path / "a" / "1" / file, "")
+
+    assert any("TensorRT" in line for line in linted(path, capsys)) == invalid
+
+
+@pytest.mark.parametrize(
     ("model", "told"),
     [
         ('backend: "tensorrt" max_batch_size: 8', ["data type"]),
