@@ -93,7 +93,7 @@ def test_close_ends_the_delay(drive, judge):
     waiting = Send("r0"), Send("r1"), Send("last", after_ns=100 * MS)
     full = Send("plug", hold="gate", work_ns=BUSY_NS), *(Send(f"plug{i}") for i in range(1, 4)), Entered("plug")
 
-    judge(drive(replace(PATIENT, max_batch_size=8), (*waiting, Close())))  # what ends a queue does not fill the batch
+    judge(drive(PATIENT, (waiting[0], waiting[-1], Close())))  # with a mark that ends the queue, they are no full batch
 
     judge(drive(PATIENT, (*full, *waiting, Close(), Release("gate"))))
 
