@@ -133,6 +133,13 @@ _TABLE = (
         changes="If false, a delay that rules need for batches is as long as it takes to send the requests of one batch.",
     ),
     Claim(
+        "full_batch",
+        "A full batch leaves at once (`leaves`), or when the queue delay of the requests in it is over, like any other "
+        "(`waits`): a timer alone sends batches.",
+        "full batches that leave before their delay is over",
+        ("leaves", "waits"),
+    ),
+    Claim(
         "queue",
         "All instances share one queue (`shared`), or each has its own (`each-instance`). Or each has its own, and an "
         "instance that finds its own empty takes from another one's (`stealing`): no instance is free while a request is "

@@ -302,6 +302,13 @@ class ClosesEarly(Narrow):
         return deployment
 
 
+class FullWaits(Narrow):
+    """A timer alone sends batches, also those that are full."""
+
+    mutant: ClassVar[str] = "full-waits"
+    claims: ClassVar[dict[str, Any]] = {"full_batch": "waits", "preferred_sizes": False}
+
+
 class Alone(NoKnob):
     """It executes each request alone, whatever it is told."""
 
