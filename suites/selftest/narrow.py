@@ -143,10 +143,10 @@ class AnyCorrelationId(Narrow):
 
 
 class LoopEntry(Narrow):
-    """Its delay counts from whenever its loop comes round: here, from every tenth of a second."""
+    """Its delay counts from whenever its loop comes round, whenever a request came."""
 
     claims: ClassVar[dict[str, Any]] = {"delay_anchor": "loop-entry"}
-    mutant = "delay-half"
+    mutant = "window-runs-freely"
 
 
 class FirstDequeue(Narrow):
