@@ -73,7 +73,8 @@ _TABLE = (
         "The queue delay counts from when the oldest request was queued (`oldest-enqueue`), from when a free instance "
         "takes the first request (`first-dequeue`), from when the newest request was queued, so that each one restarts it "
         "(`newest-enqueue`), from when the batcher's loop comes round, whenever a request came (`loop-entry`: a request and "
-        "a free instance wait for each other for one delay at most), or it changes with the load (`adaptive`).",
+        "a free instance wait for each other for one delay at most, and batches that are not full leave a delay apart), or "
+        "it changes with the load (`adaptive`).",
         "a delay that counts from the request",
         (False, "oldest-enqueue", "first-dequeue", "newest-enqueue", "loop-entry", "adaptive"),
     ),
@@ -130,6 +131,13 @@ _TABLE = (
         "batches that grow while the model is busy",
         (True, False),
         changes="If false, a delay that rules need for batches is as long as it takes to send the requests of one batch.",
+    ),
+    Claim(
+        "full_batch",
+        "A full batch leaves at once (`leaves`), or when the queue delay of the requests in it is over, like any other "
+        "(`waits`): a timer alone sends batches.",
+        "full batches that leave before their delay is over",
+        ("leaves", "waits"),
     ),
     Claim(
         "queue",

@@ -111,7 +111,7 @@ def test_zero_is_zero(drive, judge):
 
 @pytest.mark.rule("DB-DELAY-012")
 def test_company_does_not_end_it(drive, judge, seed):
-    """A batch that is not full does not leave before the queue delay of its oldest request is over"""
+    """A batch that is not full does not leave before its queue delay is over"""
     judge(drive(DELAYED, arrivals(seed(), 40, DELAY // 4, work_ns=10 * MS)))
 
 

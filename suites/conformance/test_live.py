@@ -88,14 +88,15 @@ def test_malformed_is_refused(drive, judge):
 
 
 @pytest.mark.rule("DB-LIVE-007")
-def test_close_ends_the_delay(drive, judge):
+def test_close_ends_the_delay(drive, judge, claims):
     """Closing the model settles the requests that wait for their queue delay, even if that is an hour"""
     waiting = Send("r0"), Send("r1"), Send("last", after_ns=100 * MS)
     full = Send("plug", hold="gate", work_ns=BUSY_NS), *(Send(f"plug{i}") for i in range(1, 4)), Entered("plug")
 
-    judge(drive(PATIENT, (*waiting, Close())))
+    judge(drive(PATIENT, (waiting[0], waiting[-1], Close())))  # with a mark that ends the queue, they are no full batch
 
-    judge(drive(PATIENT, (*full, *waiting, Close(), Release("gate"))))
+    if not unmet(claims, ("full_batch=leaves",)):
+        judge(drive(PATIENT, (*full, *waiting, Close(), Release("gate"))))
 
 
 @pytest.mark.rule("DB-LIVE-008")

@@ -143,10 +143,10 @@ class AnyCorrelationId(Narrow):
 
 
 class LoopEntry(Narrow):
-    """Its delay counts from whenever its loop comes round: here, from every tenth of a second."""
+    """Its delay counts from whenever its loop comes round, whenever a request came."""
 
     claims: ClassVar[dict[str, Any]] = {"delay_anchor": "loop-entry"}
-    mutant = "delay-half"
+    mutant = "window-runs-freely"
 
 
 class FirstDequeue(Narrow):
@@ -300,6 +300,13 @@ class ClosesEarly(Narrow):
 
         core._departure = leaving
         return deployment
+
+
+class FullWaits(Narrow):
+    """A timer alone sends batches, also those that are full."""
+
+    mutant: ClassVar[str] = "full-waits"
+    claims: ClassVar[dict[str, Any]] = {"full_batch": "waits", "preferred_sizes": False}
 
 
 class Alone(NoKnob):
