@@ -117,6 +117,9 @@ class PagedCache:
         now = Iteration(tokens, np.concatenate(places), np.concatenate(slots), cuts, lengths, read)
         write_new(self._entries, now)
         told, contexts = zip(*rows_read(self._entries, now), strict=True)
+        for row, context, count in zip(told, contexts, counts, strict=True):
+            if count > 1:  # what is known of a context names its request, and guesses do not
+                row[-1] = language.digest(token & 0xFFFF for token in context[: len(context) - count + 1])
         DEVICE.pace(enter_ns, len(now.tokens))
         self._number += 1
         times = {"enter_ns": enter_ns, "exit_ns": time.monotonic_ns()}

@@ -77,6 +77,27 @@ class SwappingTexts(Swapping):
         super().evict(job)
 
 
+class SwapLimited(Swapping):
+    """Other memory holds 16 pages. A victim for which it has no room is computed again."""
+
+    claims = MappingProxyType({"preemption": "either"})
+    place = 16
+
+    def evict(self, job: Job) -> None:
+        super().evict(job)
+        if job.saved is not None and len(job.saved) > self.place:
+            job.saved, job.done = None, 0
+        self.place -= len(job.saved or ())
+
+    def admit(self, job: Job) -> None:
+        self.place += len(job.saved or ())
+        super().admit(job)
+
+    def abort_waiting(self, job: Job) -> None:
+        self.place += len(job.saved or ())
+        super().abort_waiting(job)
+
+
 class SkipAhead(Engine):
     """Who does not fit is passed by those behind, four times at most."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from batchproof.suites.selftest.strangers.engines.designs import Reserving, Swapping
+from batchproof.suites.selftest.strangers.engines.designs import Reserving, SwapLimited, Swapping
 from batchproof.suites.selftest.strangers.engines.engine import Engine, Job
 from batchproof.suites.selftest.strangers.engines.pages import Node, Pool
 
@@ -239,20 +239,11 @@ class SwappedReversed(Swapping):
         super().admit(job)
 
 
-class SwapLeaks(Swapping):
+class SwapLeaks(SwapLimited):
     """A request that is taken back while it is swapped out keeps its place in other memory, which holds 16 pages."""
 
-    place = 16
-
-    def evict(self, job: Job) -> None:
-        super().evict(job)
-        if job.saved is not None and len(job.saved) > self.place:
-            job.saved, job.done = None, 0
-        self.place -= len(job.saved or ())
-
-    def admit(self, job: Job) -> None:
-        self.place += len(job.saved or ())
-        super().admit(job)
+    def abort_waiting(self, job: Job) -> None:
+        """Its pages stay where they are."""
 
 
 class FullIsTooFull(Engine):

@@ -135,3 +135,14 @@ def test_a_block_can_be_held_elsewhere():
         cache.write(block, one)
 
     assert cache.run([([first], 6, [2, 3])]) == [language.continuation(FIRST, 2)[1]]
+
+
+def test_the_digest_of_a_row_with_guesses_leaves_them_out():
+    """What is known of a context names its request; a wrong guess would hide that."""
+    cache = PagedCache(4, SIZE)
+    guessed = (*FIRST, 77, 78)
+    cache.verify([(guessed, 0, [0, 1])], [3])
+
+    (row,) = cache.log()[0]["rows"]
+    assert row[2] == len(guessed)
+    assert row[5] == language.digest(FIRST)
