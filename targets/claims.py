@@ -157,7 +157,8 @@ _TABLE = (
     ),
     Claim(
         "timeout_covers",
-        "The queue timeout limits the time in the queue (`queue`), or the whole request (`request`).",
+        "The queue timeout limits the time in the queue (`queue`), or the whole request (`request`): one whose time is over "
+        "is then refused at that moment, in the model as well.",
         "a timeout that covers only the queue",
         ("queue", "request"),
     ),
@@ -242,8 +243,8 @@ _TABLE = (
         "preferred_sizes",
         "There are batch sizes at which a batch leaves at once. A batch is as large as the largest of them that the queue "
         "can fill, does not grow beyond that before its delay is over, and leaves at once if the next request would exceed "
-        "the largest (`largest`, the same as true). The same holds without a delay: six requests that wait leave as four "
-        "and two if four is preferred. Or nothing more is promised (`at-once`).",
+        "the largest, or if a single request does (`largest`, the same as true). The same holds without a delay: six "
+        "requests that wait leave as four and two if four is preferred. Or nothing more is promised (`at-once`).",
         "preferred batch sizes",
         (False, "largest", "at-once"),
         true="largest",
