@@ -16,6 +16,12 @@ def one_slot(number):
     return direct(size=1, max_sequence_idle_ns=idle_ns), oldest(candidates=1, max_sequence_idle_ns=idle_ns)
 
 
+def two_slots(number):
+    """Return the same with two slots."""
+    idle_ns = IDLE_NS + number * MS
+    return direct(size=2, max_sequence_idle_ns=idle_ns), oldest(candidates=2, max_sequence_idle_ns=idle_ns)
+
+
 def side_by_side(number):
     """Return the same with four slots."""
     idle_ns = IDLE_NS + number * MS
@@ -33,8 +39,9 @@ def test_idle_is_over(claims, drive, judge):
 @pytest.mark.rule("SB-IDLE-002")
 def test_idle_frees_the_slot(claims, drive, judge):
     """The slot of a sequence that was idle for longer than max_sequence_idle goes to one that waits"""
-    for config in claimed(claims, *one_slot(2)):
-        judge(drive(config, (*turn([5], 0), *whole(6), Answered(("s6.0",)))))
+    busy = [one for number in range(1, 9) for one in turn([8], number, last=8, after_ns=IDLE_NS // 4)]  # in the other slot
+    for config in claimed(claims, *two_slots(2)):
+        judge(drive(config, (*turn([5, 8], 0), *whole(6), *busy, Answered(("s6.0",)))))
 
 
 @pytest.mark.rule("SB-IDLE-003")
