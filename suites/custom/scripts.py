@@ -9,8 +9,5 @@ ALONE = BatcherConfig(max_batch_size=8, strategy="alone")
 
 
 def backlog(*volumes: int) -> Script:
-    """Return requests r* of these volumes, queued one by one behind a plug.
-
-    A batcher may form its next batch while the model is busy. If a hook raises then, requests fail before the plug leaves.
-    """
-    return gated(*(Send(f"r{number}", volume=volume) for number, volume in enumerate(volumes)), refusable=True)
+    """Return requests r* of these volumes, queued one by one behind a plug."""
+    return gated(*(Send(f"r{number}", volume=volume) for number, volume in enumerate(volumes)))

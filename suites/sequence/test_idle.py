@@ -31,17 +31,17 @@ def side_by_side(number):
 @pytest.mark.rule("SB-IDLE-001")
 def test_idle_is_over(claims, drive, judge):
     """A sequence that was idle for longer than max_sequence_idle is over: its next request needs START"""
-    for config in claimed(claims, *one_slot(1)):
-        late = step(5, 1, after_ns=3 * IDLE_NS)
-        judge(drive(config, (*turn([5], 0), late, Answered((late.name,)), *turn([6], 0, last=0))))
+    busy = [one for number in range(1, 13) for one in turn([7], number, last=12, after_ns=IDLE_NS // 4)]  # beside it
+    for config in claimed(claims, *two_slots(1)):
+        late = step(5, 1)
+        judge(drive(config, (*turn([5, 7], 0), *busy, late, Answered((late.name,)), *turn([6], 0, last=0))))
 
 
 @pytest.mark.rule("SB-IDLE-002")
 def test_idle_frees_the_slot(claims, drive, judge):
     """The slot of a sequence that was idle for longer than max_sequence_idle goes to one that waits"""
-    busy = [one for number in range(1, 9) for one in turn([8], number, last=8, after_ns=IDLE_NS // 4)]  # in the other slot
-    for config in claimed(claims, *two_slots(2)):
-        judge(drive(config, (*turn([5, 8], 0), *whole(6), *busy, Answered(("s6.0",)))))
+    for config in claimed(claims, *one_slot(2)):
+        judge(drive(config, (*turn([5], 0), *whole(6), Answered(("s6.0",)))))
 
 
 @pytest.mark.rule("SB-IDLE-003")
