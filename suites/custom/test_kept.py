@@ -35,7 +35,7 @@ def test_refused_sends(drive, judge):
 @pytest.mark.rule("CU-KEPT-004")
 def test_priorities(drive, judge):
     """With a strategy, requests of a more urgent level are served first, in their order"""
-    asked = ((64, 2), (16, 2), (64, 1), (48, 1), (16, 1))
+    asked = ((64, 2), (64, 2), (16, 2), (64, 1), (48, 1), (16, 1))  # the first two share no batch
     queued = (Send(f"r{at}", volume=volume, priority=level) for at, (volume, level) in enumerate(asked))
 
     judge(drive(LEVELS, gated(*queued)))

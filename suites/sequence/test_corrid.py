@@ -7,6 +7,7 @@ import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Send
 from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, turn, turns
+from batchproof.targets.claims import unmet
 
 NUMBERS, NARROW = (direct(), oldest()), (direct(id_type="TYPE_UINT32"), oldest(id_type="TYPE_UINT32"))
 TEXTS = direct(id_type="TYPE_STRING"), oldest(id_type="TYPE_STRING")
@@ -16,8 +17,12 @@ CONFUSED = (  # 5, and what is 5 to a hash, a fold, a float or a number of fewer
     5, (1 << 8) + 5, (1 << 16) + 5, (1 << 24) + 5, (1 << 31) + 4, (1 << 31) + 5, (1 << 32) + 4, (1 << 32) + 5, 5 << 32,
     (1 << 53) + 4, (1 << 53) + 5, (1 << 61) + 4, (1 << 63) + 5,
 )  # fmt: skip
+FORMS = (("\u00e9", "e\u0301"), ("\u212a", "K"), ("\uff15", "5"), ("\u00df", "ss"), ("\ufb01", "fi"))  # of one text each
+ALIKE = (*(f"{letters:x<128}"[: 128 - len(letters.encode()) + len(letters)] for one, other in FORMS
+           for letters in (one + other, other + one)), f" {'x' * 127}", f"{'x' * 127} ")  # fmt: skip
 WIDE = direct(size=16), oldest(size=16, candidates=16)
 UNTOLD = direct(controls=("START", "END", "READY")), oldest(controls=("START", "END", "READY"))
+WIDE_TEXTS = direct(size=16, id_type="TYPE_STRING"), oldest(size=16, candidates=16, id_type="TYPE_STRING")
 SHORT_TEXTS = tuple(replace(one, sequence=replace(one.sequence, id_type="TYPE_STRING")) for one in SHORT)
 ENDS = {
     "TYPE_UINT64": (1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1),
@@ -147,3 +152,5 @@ def test_confused(claims, drive, judge):
     """Correlation IDs that a hash, a fold or a narrower number would confuse are different sequences"""
     for config in claimed(claims, *WIDE):
         judge(drive(config, tuple(by_turns(CONFUSED))))
+    if not unmet(claims, ("sequence_ids=typed|any",)):
+        judge(drive(claimed(claims, *WIDE_TEXTS)[0], tuple(by_turns(ALIKE))))

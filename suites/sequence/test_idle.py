@@ -16,6 +16,12 @@ def one_slot(number):
     return direct(size=1, max_sequence_idle_ns=idle_ns), oldest(candidates=1, max_sequence_idle_ns=idle_ns)
 
 
+def two_slots(number):
+    """Return the same with two slots."""
+    idle_ns = IDLE_NS + number * MS
+    return direct(size=2, max_sequence_idle_ns=idle_ns), oldest(candidates=2, max_sequence_idle_ns=idle_ns)
+
+
 def side_by_side(number):
     """Return the same with four slots."""
     idle_ns = IDLE_NS + number * MS
@@ -25,9 +31,10 @@ def side_by_side(number):
 @pytest.mark.rule("SB-IDLE-001")
 def test_idle_is_over(claims, drive, judge):
     """A sequence that was idle for longer than max_sequence_idle is over: its next request needs START"""
-    for config in claimed(claims, *one_slot(1)):
-        late = step(5, 1, after_ns=3 * IDLE_NS)
-        judge(drive(config, (*turn([5], 0), late, Answered((late.name,)), *turn([6], 0, last=0))))
+    busy = [one for number in range(1, 13) for one in turn([7], number, last=12, after_ns=IDLE_NS // 4)]  # beside it
+    for config in claimed(claims, *two_slots(1)):
+        late = step(5, 1)
+        judge(drive(config, (*turn([5, 7], 0), *busy, late, Answered((late.name,)), *turn([6], 0, last=0))))
 
 
 @pytest.mark.rule("SB-IDLE-002")

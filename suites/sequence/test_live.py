@@ -41,6 +41,7 @@ def test_closing(claims, drive, judge):
         names = ("s5.0", "s5.1", "s6.0", "s7.0", "s8.0")
         queued = in_line(step(5, 0), step(5, 1), step(6, 0), step(7, 0), step(8, 0, last=0))
         judge(drive(config, (*plug(), *queued, Close(), Release("gate"), Answered(("plug", *names)))))
+        judge(drive(config, (*turn([5, 6], 0), *in_line(step(7, 0), step(8, 0, last=0)), Close(), Answered(names[3:]))))
 
 
 @pytest.mark.rule("SB-LIVE-003")

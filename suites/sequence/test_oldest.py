@@ -64,5 +64,5 @@ def test_delay_is_kept(drive, judge):
 @pytest.mark.rule("SB-OLDEST-009")
 def test_the_oldest_goes_first(drive, judge):
     """With oldest, the request that has waited longest goes first, whichever candidate it is of"""
-    backlog = behind_plug(*(step(one, 1, last=1) for one in (7, 5, 8, 6)))
-    judge(drive(oldest(size=2, candidates=5), (*turn([5, 6, 7, 8], 0), *backlog)))
+    backlog = behind_plug(*(step(one, 1, last=1) for one in (7, 5, 8, 6, 11, 9, 10)))
+    judge(drive(oldest(size=2, candidates=8), (*turn(range(5, 12), 0), *backlog)))

@@ -112,3 +112,5 @@ def test_after_a_failed_start(claims, drive, judge):
     failing = step(6, 0, fail=True), Answered(("s6.0",))
     for config in claimed(claims, *ONE):
         judge(drive(config, (*turns([5], 2), *failing, *turn([6], 1, last=1))))
+        before = Send("before", sequence=6, start=True), Answered(("before",))
+        judge(drive(config, (*before, *failing, *turn([6], 1, last=1))))

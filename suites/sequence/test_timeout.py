@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchproof.fixtures.driving.script import MS, Answered, Queued
+from batchproof.fixtures.driving.script import MS, Answered, Entered, Queued, Release
 from batchproof.suites.sequence.steps import claimed, direct, oldest, step, turn
 
 ONE, ONE_CANDIDATE = direct(size=1), oldest(candidates=1)
@@ -13,8 +13,11 @@ TIMEOUT_NS = 400 * MS
 def test_it_is_refused(claims, drive, judge):
     """A sequence that waits for a slot for longer than its request's timeout is refused and never executed"""
     for config in claimed(claims, ONE, ONE_CANDIDATE):
+        held = (*turn([5], 0), step(5, 1, hold="gate"), Entered("s5.1"))
+        waits = step(5, 2, timeout_ns=TIMEOUT_NS)  # for the model: its sequence has a slot
         late = step(6, 0, last=0, timeout_ns=TIMEOUT_NS)
-        judge(drive(config, (*turn([5], 0), late, Answered((late.name,)), *turn([5], 1, last=1))))
+        expired = (waits, Queued(1), late, Answered((late.name,)), Release("gate"), Answered(("s5.1", "s5.2")))
+        judge(drive(config, (*held, *expired, *turn([5], 3, last=3))))
 
 
 @pytest.mark.rule("SB-TIMEOUT-002")
