@@ -189,6 +189,13 @@ def mutants(
     strength: Annotated[
         bool, typer.Option("--strength", help="Instead, count the schedules and campaigns that notice each mutant.")
     ] = False,
+    wrong_lines: Annotated[
+        str,
+        typer.Option(help="Instead, judge small changes to these modules of the reference batcher, like core,oldest, "
+                          "that a program makes, and show which of them no rule notices."),
+    ] = "",
+    sample: Annotated[int, typer.Option(min=1, help="With --wrong-lines: judge this many of them, chosen at random.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="With --wrong-lines: the seed of that choice.")] = 1729,
 ) -> None:
     """Judge every mutant by every rule and print the matrix. It fails if a kill set is not exact."""
     if as_json and markdown:
@@ -196,6 +203,12 @@ def mutants(
     if rules and (strength or markdown):
         misuse("--rules judges by some rules: docs/mutants.md and --strength are about all of them")
     form = "json" if as_json else "markdown" if markdown else "text"
+    if wrong_lines:
+        if rules or strength or markdown:
+            misuse("--wrong-lines goes with --sample, --seed and --json only")
+        from batchproof.commands.wrong_lines import print_survey
+
+        end(print_survey([name.strip() for name in wrong_lines.split(",")], sample, seed, as_json=as_json))
     if strength:
         from batchproof.commands.strength import print_strength
 

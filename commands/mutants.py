@@ -142,6 +142,8 @@ def markdown(table: Sequence[Row]) -> str:
         "A mutant is the reference batcher with one wrong line, and every rule judges it.",
         "A kill set is exact: these rules fail on the mutant, and no others do.",
         "The rules about config.pbtxt have mutants of their own, in `suites/config/mutants.toml`.",
+        "`batchproof mutants --wrong-lines core,request_queue` judges small changes that nobody chose, but a program made,",
+        "and shows which of them no rule notices; `check --target mutant:core#17` judges one of them.",
         "",
         "| mutant | what is wrong with it | killed by |",
         "|---|---|---|",

@@ -1,8 +1,9 @@
 """Mutants: the reference batcher with one wrong line each, declared in `mutants.toml` and, by family, `mutants_*.toml`.
 
 A mutant is the source of one of the modules in `STEMS` with one line replaced, compiled together with the other ones into
-modules of its own. The original is not changed. A mutant runs in the virtual-time shell; one of the family `continuous`
-is a mutant of the reference engine, whose modules are in `continuous/`.
+modules of its own. The original is not changed. A mutant runs in the virtual-time shell; one of the family `continuous` is
+a mutant of the reference engine, whose modules are in `continuous/`. Besides the declared ones, there is `core#17` with the
+17th of the `wrong_lines` of `core`, and so on.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+from .wrong_lines import wrong_lines
+
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 CORE = ("request_queue", "lookahead", "strategy", "core", "sequence_slots", "direct", "oldest", "disciplines")
 SHELL = ("execution", "cache", "ordering", "statistics", "sequence_inputs", "service", "virtual", "modules")
 ENGINE = ("continuous/requests", "continuous/blocks", "continuous/scheduler")
+SEQUENCES = ("sequence_slots", "direct", "oldest", "sequence_inputs")
 STEMS = (*CORE, *SHELL, *ENGINE)
 FAMILIES = ("sequence", "custom", "deployment", "continuous")  # of rules, in the catalogue's order
 
@@ -82,14 +86,40 @@ def _mutant(name: str, table: dict[str, Any]) -> Mutant:
     return Mutant(**{**table, "name": name, "kills": tuple(table["kills"])})
 
 
+def mutant_of(name: str) -> Mutant:
+    """Return the mutant of this name, which is declared, or made by `wrong_lines`; UnknownMutant if there is none."""
+    if name in mutants():
+        return mutants()[name]
+    stem, _, number = name.partition("#")
+    if stem not in STEMS or not number.isdecimal():
+        raise UnknownMutant(f"unknown mutant '{name}': choose from {', '.join(mutants())}")
+    source = _source(stem)
+    if not 0 < int(number) <= count_of(stem):
+        raise UnknownMutant(f"unknown mutant '{name}': choose from {stem}#1 to {stem}#{count_of(stem)}")
+    one = wrong_lines(source)[int(number) - 1]
+    return Mutant(name, f"line {one.line}: {one.what}", stem, source, one.source, (), "", _family(stem))
+
+
+def count_of(stem: str) -> int:
+    """Return how many wrong lines a module has: `stem#1` to `stem#N` are mutants."""
+    return len(wrong_lines(_source(stem)))
+
+
+def _family(stem: str) -> str:
+    return "continuous" if stem in ENGINE else "sequence" if stem in SEQUENCES else ""
+
+
+def _source(stem: str) -> str:
+    return files(__package__).joinpath(f"{stem}.py").read_text(encoding="utf-8")
+
+
 def load(name: str = "", shell: str = "virtual") -> ModuleType:
     """Return the module with this shell of a mutant, or of the original if the name is empty.
 
     UnknownMutant if no mutant has that name; ValueError if its line does not occur in the module exactly once.
     """
-    if name and name not in mutants():
-        raise UnknownMutant(f"unknown mutant '{name}': choose from {', '.join(mutants())}")
-    modules = {stem: _compile(stem, mutants()[name] if name else None) for stem in STEMS}
+    mutant = mutant_of(name) if name else None
+    modules = {stem: _compile(stem, mutant) for stem in STEMS}
     for module in modules.values():
         _link(module, modules)
     return modules[shell]
@@ -106,8 +136,7 @@ def _link(module: ModuleType, modules: Mapping[str, ModuleType]) -> None:
 
 
 def _compile(stem: str, mutant: Mutant | None) -> ModuleType:
-    path = files(__package__).joinpath(f"{stem}.py")
-    source = path.read_text(encoding="utf-8")
+    path, source = files(__package__).joinpath(f"{stem}.py"), _source(stem)
     if mutant and mutant.where == stem:
         if source.count(mutant.line) != 1:
             raise ValueError(f"mutant {mutant.name}: its line stands {source.count(mutant.line)} times in {stem}.py")

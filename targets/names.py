@@ -101,11 +101,14 @@ def resolve(spec: str) -> FullTarget:
 
 def _mutant(name: str) -> Any:
     """Return the target of a reference with one wrong line: an engine, or a dynamic batcher."""
-    from batchproof.reference_batcher.mutants import mutants
+    from batchproof.reference_batcher.mutants import UnknownMutant, mutant_of
     from batchproof.targets.engines.reference import ContinuousTarget
     from batchproof.targets.virtual import VirtualTarget
 
-    engine = name in mutants() and mutants()[name].discipline == "continuous"
+    try:
+        engine = mutant_of(name).discipline == "continuous"
+    except UnknownMutant as error:
+        raise UnknownTarget(str(error)) from None
     return ContinuousTarget(mutant=name) if engine else VirtualTarget(mutant=name)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from batchproof import __version__
 from batchproof.reference_batcher import BatcherConfig
-from batchproof.reference_batcher.mutants import UnknownMutant, load, mutants
+from batchproof.reference_batcher.mutants import UnknownMutant, load, mutant_of
 from batchproof.reference_batcher.virtual import VirtualClock
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.hooks import logged_strategy
@@ -32,7 +32,7 @@ class VirtualTarget:
             raise UnknownTarget(str(error)) from None
         name = f"mutant:{mutant}" if mutant else "virtual"
         claims = {**REFERENCE_CLAIMS, "faults": True, "torch": find_spec("torch") is not None}
-        if mutant and mutants()[mutant].family != "sequence":
+        if mutant and mutant_of(mutant).family != "sequence":
             claims |= {"sequences": False, "sequence_state": False}  # its wrong line is about another core
         self.info = TargetInfo(name, __version__, name, sight="virtual", claims=claims)
 
