@@ -66,6 +66,8 @@ def test_zero_never_waits(drive, judge):
     """With a queue delay of 0, a lone request does not wait"""
     judge(drive(BatcherConfig(max_batch_size=4), lone()))
 
+    judge(drive(BatcherConfig(max_batch_size=4), lone()))  # also behind a batch that has just left
+
 
 def pairs(seed: int, count: int) -> Script:
     """`count` pairs a0 b0, a1 b1, ... with half a window between the two, each at a random moment after the pair before."""
