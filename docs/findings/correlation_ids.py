@@ -8,6 +8,7 @@ returns the correlation ID that it is told. The last part ends the server; it ne
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import tritonclient.grpc as triton
@@ -23,22 +24,23 @@ class TritonPythonModel:
 client = triton.InferenceServerClient(sys.argv[1] if len(sys.argv) > 1 else "localhost:8001")
 
 
-def load(type_: str) -> None:
-    """Load the model with correlation IDs of this type."""
+def load(type_: str, slots: int = 1) -> None:
+    """Load the model with correlation IDs of this type, and so many slots."""
     control = {"name": "CORRID", "control": [{"kind": "CONTROL_SEQUENCE_CORRID", "data_type": type_}]}
-    config = {"backend": "python", "max_batch_size": 1, "input": [{"name": "IN", "data_type": "TYPE_INT32", "dims": [1]}],
+    config = {"backend": "python", "max_batch_size": slots,
+              "input": [{"name": "IN", "data_type": "TYPE_INT32", "dims": [1]}],
               "output": [{"name": "TOLD", "data_type": "TYPE_STRING", "dims": [1]}],
               "instance_group": [{"kind": "KIND_CPU", "count": 1}],
               "sequence_batching": {"direct": {}, "control_input": [control]}}
     client.load_model("ids", config=json.dumps(config), files={"file:1/model.py": MODEL})
 
 
-def told(id_: str | int) -> str:
+def told(id_: str | int, *, end: bool = True) -> str:
     """Return what the model is told if this ID is sent, or the error."""
     values = triton.InferInput("IN", [1, 1], "INT32")
     values.set_data_from_numpy(np.array([[7]], np.int32))
     try:
-        answer = client.infer("ids", [values], sequence_id=id_, sequence_start=True, sequence_end=True, client_timeout=10)
+        answer = client.infer("ids", [values], sequence_id=id_, sequence_start=True, sequence_end=end, client_timeout=10)
     except triton.InferenceServerException as error:
         return str(error)
     return "told " + repr(answer.as_numpy("TOLD")[0, 0])[:60]
@@ -48,6 +50,12 @@ print("The model's IDs are strings:")
 load("TYPE_STRING")
 for length in (1, 8, 100, 124, 128, 129):
     print(f"  {length:>3} characters: {told('x' * length)}")
+print("The model's IDs are strings, and it has four slots:")
+load("TYPE_STRING", slots=4)
+with ThreadPoolExecutor() as pool:  # each of these begins and does not end, so each has a slot of its own
+    for answer in pool.map(lambda letter: told(letter * 128, end=False), "abcd"):
+        print(f"  128 characters: {answer}")
+load("TYPE_STRING")
 print("The model's IDs are strings, and a number is sent:")
 for number in (5, 1 << 40):
     print(f"  {number}: {told(number)}")
