@@ -8,7 +8,7 @@ from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.evidence.kinds import Evidence, from_json
 from batchproof.fixtures.judging.accused import accused
 from batchproof.fixtures.judging.catalogue import rules
-from batchproof.fixtures.judging.judge import judged
+from batchproof.fixtures.judging.judge import judged, starved
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.fixtures.reporter import shown
 from batchproof.reports import failure
@@ -25,7 +25,7 @@ def replay(path: Path) -> ExitStatus:
     except bundle.BundleError as error:
         return refuse(error)
     rule = rules()[recorded.rule]
-    judgement = judged(rule.id, evidence)
+    judgement = starved(judged(rule.id, evidence), evidence)
     then = recorded.judgement["verdict"]
     line = {
         "rule": rule.id,
