@@ -29,9 +29,14 @@ def test_each_sequence_gets_its_own_outputs(
     program: dict[str, Any], capsys: pytest.CaptureFixture[str], target: str
 ) -> None:
     """Five sequences with three slots, on the reference batcher and on the embedded Triton."""
-    assert program["main"](target) == 0
+    try:
+        status = program["main"](target)
+    except Exception as error:
+        if "Socket closed" not in str(error):  # Triton 2.51.0 may die when it loads a Python model (F-2026-35)
+            raise
+        status = program["main"](target)
 
-    assert "5 sequences, 24 steps in" in capsys.readouterr().out
+    assert (status, "5 sequences, 24 steps in" in capsys.readouterr().out) == (0, True)
 
 
 def test_a_state_of_another_sequence_is_noticed(program: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
