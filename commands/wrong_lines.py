@@ -10,7 +10,7 @@ import json
 import random
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from batchproof.reference_batcher.mutants import STEMS, Mutant, count_of, mutant
 
 FAMILIES = {"": ("DB", "CU", "DP", "SB"), "sequence": ("SB",), "continuous": ("CB",)}  # of rules, by that of a mutant
 LATER = ("LAW", "DRIVE", "SCALE", "LIVE")  # areas whose rules take longer
-LONGEST_S = 300  # of processor time is not known, so a host that is very busy may take one that is slow for endless
+LONGEST_S = 300  # on a host that is very busy, a slow one may seem to be endless
 ENDLESS = "it never ends"
 
 
@@ -68,16 +68,13 @@ def _stages(mutant: Mutant) -> Iterator[str]:
     yield ",".join(late)
 
 
-def print_survey(
-    modules: Sequence[str], sample: int, seed: int, *, as_json: bool = False, watch: Callable[[str], object] = str
-) -> ExitStatus:
+def print_survey(modules: Sequence[str], sample: int, seed: int, *, as_json: bool = False) -> ExitStatus:
     """Print who noticed each, and how many nobody did. MISUSE if there is no such module, UNAVAILABLE without a report."""
     if unknown := [module for module in modules if module not in STEMS]:
         return refuse(f"there is no module '{unknown[0]}': choose from {', '.join(STEMS)}")
     table = []
     try:
         for one in survey(modules, sample, seed):
-            watch(one.name)
             table.append(one)
             if not as_json:
                 print(f"{one.name:<26} {one.rules[0][0] if one.rules else 'SURVIVES':<14} {one.what}", flush=True)
