@@ -5,15 +5,31 @@ from dataclasses import replace
 
 import pytest
 
-from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Malformed, Queued, Script, Send, burst, gated
+from batchproof.fixtures.driving.mixed import several_instances
+from batchproof.fixtures.driving.script import (
+    HOUR,
+    MS,
+    Answered,
+    Entered,
+    Malformed,
+    Queued,
+    Script,
+    Send,
+    burst,
+    gated,
+    names_of,
+)  # fmt: skip
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.witness_model import extra
 
 DELAY = 200 * MS
-BUSY = 48
+BUSY, BURSTS = 48, 24
 FAR_APART = (9, 25, 57, 121, 249, 505)  # neighbours that a number of few bits does not tell apart
 AT_ONCE = BatcherConfig(max_batch_size=4, inputs=extra())
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=DELAY, inputs=extra())
+IN_PAIRS = BatcherConfig(
+    max_batch_size=8, preferred_batch_size=(2, 6), max_queue_delay_ns=20 * MS, queue_timeout_ns=HOUR, inputs=extra()
+)
 PATIENT = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR, inputs=extra())
 RAGGED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR, inputs=extra(ragged=True))
 OPTIONAL = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR, inputs=extra(optional=True))
@@ -125,3 +141,13 @@ def test_ragged_rows_counted(drive, judge):
     first = Send("r0", rows=3, extra=1), Queued(1), Send("r1", rows=2, extra=2), Answered(("r0",))
 
     judge(drive(RAGGED, (*first, Send("r2", rows=2, extra=3), Answered(("r1",)), Send("r3", rows=4, extra=1))))
+
+
+@pytest.mark.rule("DB-SHAPE-013")
+def test_never_share_in_bursts(claims, drive, judge):
+    """In bursts with preferred sizes and a queue timeout, requests of different shapes never share a batch"""
+    config = replace(IN_PAIRS, instances=4 if several_instances(claims) else 1)
+    columns = (1, 1, 1, 2, 2, 2) * 3
+    bursts = [[Send(f"r{at}.{i}", extra=count) for i, count in enumerate(columns)] for at in range(BURSTS)]
+
+    judge(drive(config, tuple(step for sends in bursts for step in (*sends, Answered(names_of(sends))))))
