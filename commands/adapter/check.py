@@ -64,9 +64,13 @@ class Examined:
 
 @dataclass
 class Examination(Deploying):
-    """One check under way: what is tried, and in which order. only_sequences: nothing else is served."""
+    """One check under way: what is tried, and in which order.
+
+    only_sequences: nothing else is served. ready: whether more than the first things could be tried.
+    """
 
     only_sequences: bool = False
+    ready: bool = False
 
     def run(self) -> None:
         """Do all of it, as far as it makes sense."""
@@ -76,6 +80,7 @@ class Examination(Deploying):
                 if not good and (longer := self._not_without_delay(probe)) is not None:
                     good, probe = True, longer
                 if good:
+                    self.ready = True
                     self._with_delay(probe)
                     self._with_instances()
                     self._with_small_batches()
@@ -409,4 +414,4 @@ def examine(spec: str, say: Callable[[str], None] = lambda _: None) -> Examined:
     if examination.only_sequences:
         served = bool(facts.steps) and all(one.good for one in facts.steps)
         return Examined(*described, found, facts, seconds, measured(facts), served, "SEQUENCE", SEQUENCE_OTHERS)
-    return Examined(*described, found, facts, seconds, measured(facts), facts.usable)
+    return Examined(*described, found, facts, seconds, measured(facts), examination.ready)

@@ -23,10 +23,11 @@ STAGED = {"delay": True, "late_binding": False}
         ({"smallest_batch": 2}, 0, (4, 0), (4, 0)),
         ({**DELAYED, "smallest_delay_ms": 5}, 0, (4, 1), (4, 5)),
         ({**DELAYED, "smallest_delay_ms": 5}, 0, (4, 200), (4, 200)),
-        ({**DELAYED, "smallest_delay_ms": 5}, 0, (4, 0), (4, 5)),
+        ({**DELAYED, "smallest_delay_ms": 5}, 0, (4, 0), (4, 10)),
+        ({**DELAYED, "smallest_delay_ms": 20}, 0, (4, 0), (4, 20)),
         ({"smallest_delay_ms": 5}, 0, (4, 0), (4, 0)),
         ({**DELAYED, "zero_delay": "default"}, 0, (4, 0), (4, 10)),
-        ({**DELAYED, "zero_delay": "default", "smallest_delay_ms": 1}, 0, (4, 0), (4, 1)),
+        ({**DELAYED, "zero_delay": "default", "smallest_delay_ms": 1}, 0, (4, 0), (4, 10)),
         ({**DELAYED, "batches_without_delay": False}, 0, (4, 0), (4, 0)),
         ({**DELAYED, "batches_without_delay": False}, 7, (4, 0), (4, 10)),
         ({"batches_without_delay": False}, 7, (4, 0), (4, 0)),
@@ -54,9 +55,9 @@ def test_the_smallest_value_is_deployed(
 
 def test_a_delay_is_whole_microseconds() -> None:
     """A claim may have any number of milliseconds, and a configuration may not."""
-    found = fitted(BatcherConfig(), {**DELAYED, "smallest_delay_ms": 0.0015})
+    found = fitted(BatcherConfig(), {**DELAYED, "smallest_delay_ms": 12.0015})
 
-    assert found.max_queue_delay_ns == 2_000
+    assert found.max_queue_delay_ns == 12_002_000
 
 
 @pytest.mark.parametrize(
