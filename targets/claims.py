@@ -84,8 +84,8 @@ _TABLE = (
         "a queue delay of 0",
         least=0,
         whole=False,
-        changes="Rules that would deploy a shorter delay deploy this one. Instead of none they deploy at least 10 ms, in which "
-        "a batch can be gathered.",
+        changes="Rules that would deploy a shorter delay deploy this one. Instead of none they deploy at least 10 ms, in "
+        "which a batch can be gathered.",
     ),
     Claim(
         "zero_delay",

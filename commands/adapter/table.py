@@ -22,7 +22,7 @@ from batchproof.targets import TargetError
 from batchproof.targets.protocol import Misuse
 from batchproof.targets.stdio import PREFIX
 
-MESSAGES = {"deploy": "configure", "submit": "infer", "close": "stop", "deploy_defaults": "deploy_defaults"}  # docs/stdio.md
+MESSAGES = {"deploy": "configure", "submit": "infer", "close": "stop"}  # docs/stdio.md
 STYLES = {Level.OK: "green", Level.NOTE: "cyan", Level.WRONG: "bold red", Level.UNSEEN: "dim"}
 
 
@@ -104,7 +104,8 @@ def _message(finding: Finding, spec: str) -> str:
     """Return which message of a program behind stdio a finding is about: it has no lines that could be named."""
     if not spec.startswith(PREFIX) or not finding.part:
         return ""
-    return f"the program's answer to `{MESSAGES.get(finding.part, finding.part)}`" if finding.part.islower() else "the program"
+    verb = finding.part.islower()  # and not a name that an adapter in Python calls
+    return f"the program's answer to `{MESSAGES.get(finding.part, finding.part)}`" if verb else "the program"
 
 
 def _print_wrong(console: Console, finding: Finding, where: str) -> None:
