@@ -79,7 +79,7 @@ def _print(console: Console, examined: Examined, spec: str, claims: str, file: P
         table.add_row(Text(finding.check), Text(finding.level.value, STYLES[finding.level]), Text(finding.says))
     console.print(table)
     for finding, where in examined.wrong:
-        _print_wrong(console, finding, _line(where) or _message(finding, spec))
+        _print_wrong(console, finding, _line(where) or message_of(finding, spec))
     if not examined.ready and examined.wrong:
         console.print(Text(f"\nMend this first: nothing else can be tried yet ({examined.seconds:.0f} s)", "bold red"))
         return
@@ -100,7 +100,7 @@ def _line(where: Place | None) -> str:
     return f"{where}   {where.text}" if where else ""
 
 
-def _message(finding: Finding, spec: str) -> str:
+def message_of(finding: Finding, spec: str) -> str:
     """Return which message of a program behind stdio a finding is about: it has no lines that could be named."""
     if not spec.startswith(PREFIX) or not finding.part:
         return ""
