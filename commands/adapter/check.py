@@ -34,6 +34,9 @@ NO_ZERO = (
     "if the stack's documentation rules out a delay of 0, claim `smallest_delay_ms`,"
     " and raise Unsupported('max_queue_delay_ns') for a smaller one; if not, change nothing: the rules will report it"
 )
+ONLY_LACKS = (
+    "raise Unsupported only for what the stack cannot have; one that serves each request alone keeps any max_batch_size"
+)
 NO_SENSE = "not tried: fix this first"
 WITHOUT = "requests without a sequence"  # what an adapter without a dynamic batcher does not support, by docs/adapters.md
 
@@ -129,7 +132,7 @@ class Examination(Deploying):
             self._only_sequences(delays)
             return None
         says = "`deploy` refuses every configuration, even the plainest"
-        self._add(wrong("deploy", f"{says}: {probe}", "deploy", "raise Unsupported only for what the stack cannot have"))
+        self._add(wrong("deploy", f"{says}: {probe}", "deploy", ONLY_LACKS))
         return None
 
     def _only_sequences(self, delays: list[int]) -> None:
