@@ -84,14 +84,15 @@ _TABLE = (
         "a queue delay of 0",
         least=0,
         whole=False,
-        changes="Rules that would deploy a shorter delay deploy this one.",
+        changes="Rules that would deploy a shorter delay deploy this one. Instead of none they deploy at least 10 ms if "
+        "requests gather.",
     ),
     Claim(
         "zero_delay",
         "A configured delay of 0 means no delay (`off`), or the stack's own default (`default`).",
         "a delay of 0 that means none",
         ("off", "default"),
-        changes="With `default`, the smallest delay above 0 is deployed instead of 0.",
+        changes="With `default`, `smallest_delay_ms` is deployed instead of 0, and at least 10 ms if requests gather.",
     ),
     Claim(
         "delay_resolution_ms",

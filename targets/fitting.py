@@ -15,18 +15,21 @@ US = 1_000
 SHORT_NS = 10 * MS  # the shortest delay where a stack can have any: time enough to gather what is queued
 
 
-def fitted(config: BatcherConfig, claims: Mapping[str, Any], *, gathered_ns: int = 0) -> BatcherConfig:
+def fitted(config: BatcherConfig, claims: Mapping[str, Any], *, gathered_ns: int = 0, least_ns: int = 0) -> BatcherConfig:
     """Return the configuration with the smallest size and delay that there are, where it has smaller ones.
 
     gathered_ns: how long the requests of one batch take to come; 0: no two of them wait at the same time. A stack that
     batches only with a delay gets one then. So does one whose batches do not grow while the model is busy, and there the
     delay is no shorter than this: the batch would leave before its requests have come. A delay of 0 stays 0 for a stack
-    that cannot be told a delay at all: there is nothing to set.
+    that cannot be told a delay at all: there is nothing to set. least_ns: what stands in for no delay is no shorter than
+    this where requests wait at the same time: a timer that ends while a batch is gathered would cut the batch short.
     """
     delay_ns = _delay_ns(config.max_queue_delay_ns, claims)
     gathers = value_of(claims, "batches_without_delay") and value_of(claims, "late_binding")
     if gathered_ns and not delay_ns and value_of(claims, "delay") and not gathers:
         delay_ns = _shortest_ns(claims)
+    if gathered_ns and delay_ns and not config.max_queue_delay_ns:
+        delay_ns = max(delay_ns, least_ns)
     if delay_ns and not config.max_queue_delay_ns and not value_of(claims, "late_binding"):
         delay_ns = max(delay_ns, gathered_ns)
     size = max(config.max_batch_size, value_of(claims, "smallest_batch"))

@@ -34,6 +34,9 @@ NO_ZERO = (
     "if the stack's documentation rules out a delay of 0, claim `smallest_delay_ms`,"
     " and raise Unsupported('max_queue_delay_ns') for a smaller one; if not, change nothing: the rules will report it"
 )
+ONLY_LACKS = (
+    "raise Unsupported only for what the stack cannot have; one that serves each request alone keeps any max_batch_size"
+)
 NO_SENSE = "not tried: fix this first"
 WITHOUT = "requests without a sequence"  # what an adapter without a dynamic batcher does not support, by docs/adapters.md
 
@@ -64,9 +67,13 @@ class Examined:
 
 @dataclass
 class Examination(Deploying):
-    """One check under way: what is tried, and in which order. only_sequences: nothing else is served."""
+    """One check under way: what is tried, and in which order.
+
+    only_sequences: nothing else is served. ready: whether more than the first things could be tried.
+    """
 
     only_sequences: bool = False
+    ready: bool = False
 
     def run(self) -> None:
         """Do all of it, as far as it makes sense."""
@@ -76,6 +83,7 @@ class Examination(Deploying):
                 if not good and (longer := self._not_without_delay(probe)) is not None:
                     good, probe = True, longer
                 if good:
+                    self.ready = True
                     self._with_delay(probe)
                     self._with_instances()
                     self._with_small_batches()
@@ -124,7 +132,7 @@ class Examination(Deploying):
             self._only_sequences(delays)
             return None
         says = "`deploy` refuses every configuration, even the plainest"
-        self._add(wrong("deploy", f"{says}: {probe}", "deploy", "raise Unsupported only for what the stack cannot have"))
+        self._add(wrong("deploy", f"{says}: {probe}", "deploy", ONLY_LACKS))
         return None
 
     def _only_sequences(self, delays: list[int]) -> None:
@@ -409,4 +417,4 @@ def examine(spec: str, say: Callable[[str], None] = lambda _: None) -> Examined:
     if examination.only_sequences:
         served = bool(facts.steps) and all(one.good for one in facts.steps)
         return Examined(*described, found, facts, seconds, measured(facts), served, "SEQUENCE", SEQUENCE_OTHERS)
-    return Examined(*described, found, facts, seconds, measured(facts), facts.usable)
+    return Examined(*described, found, facts, seconds, measured(facts), examination.ready)

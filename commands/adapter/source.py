@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parents[2]
+SHARED = (HERE / "targets" / "kit", HERE / "targets" / "stdio")  # of all adapters: no line to mend is there
 INSTEAD = {"finish": ("close",), "release": ("submit",), "cancel": ("submit",)}  # where a verb would be, if it is not there
 
 
@@ -33,18 +34,27 @@ class Place:
 
 
 def place(part: str, target: object, deployment: object = None) -> Place | None:
-    """Return where a part of an adapter is: a verb, or a name that it calls; None if its source cannot be read."""
+    """Return where a part of an adapter is: a verb, or a name that it calls; None if its source cannot be read.
+
+    Where the kit has the verb, it is the line of the adapter that calls the kit's class.
+    """
     owners = [target] if part == "deploy" else [one for one in (deployment, target) if one is not None]
     for name in (part, *INSTEAD.get(part, ())):
         for owner in owners:
-            if found := _in_classes(name, owner) or _called(name, owner):
+            if found := _own(_in_classes(name, owner)) or _own(_called(name, owner)):
                 return found
-    return _class_of(deployment if deployment is not None else target) or _class_of(target)
+    called = _called(type(deployment).__name__, target) if deployment is not None else None
+    return _own(_class_of(deployment)) or _own(called) or _own(_class_of(target))
+
+
+def _own(found: Place | None) -> Place | None:
+    """Return this place unless it is in what all adapters share."""
+    return None if found is None or any(folder in Path(found.file).parents for folder in SHARED) else found
 
 
 def raised_at(frames: list[tuple[str, int]], target: object, deployment: object = None) -> Place | None:
     """Return the last of a traceback's frames, (file, line), that is in the adapter's own files, or outside Batchproof."""
-    own = {found.file for one in (deployment, target) if one is not None and (found := _class_of(one))}
+    own = {found.file for one in (deployment, target) if one is not None and (found := _own(_class_of(one)))}
     mine = [frame for frame in frames if frame[0] in own] or [one for one in frames if HERE not in Path(one[0]).parents]
     return Place(*mine[-1]) if mine else None
 

@@ -20,7 +20,9 @@ from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.live_line import LiveLine
 from batchproof.targets import TargetError
 from batchproof.targets.protocol import Misuse
+from batchproof.targets.stdio import PREFIX
 
+MESSAGES = {"deploy": "configure", "submit": "infer", "close": "stop"}  # docs/stdio.md
 STYLES = {Level.OK: "green", Level.NOTE: "cyan", Level.WRONG: "bold red", Level.UNSEEN: "dim"}
 
 
@@ -77,7 +79,7 @@ def _print(console: Console, examined: Examined, spec: str, claims: str, file: P
         table.add_row(Text(finding.check), Text(finding.level.value, STYLES[finding.level]), Text(finding.says))
     console.print(table)
     for finding, where in examined.wrong:
-        _print_wrong(console, finding, where)
+        _print_wrong(console, finding, _line(where) or message_of(finding, spec))
     if not examined.ready and examined.wrong:
         console.print(Text(f"\nMend this first: nothing else can be tried yet ({examined.seconds:.0f} s)", "bold red"))
         return
@@ -94,8 +96,20 @@ def _print(console: Console, examined: Examined, spec: str, claims: str, file: P
         console.print(Text(f"The adapter is ready ({examined.seconds:.0f} s). Next: {call}", "bold green"), soft_wrap=True)
 
 
-def _print_wrong(console: Console, finding: Finding, where: Place | None) -> None:
-    console.print(Text(f"\nWRONG  {finding.check}: {finding.says}", STYLES[Level.WRONG]), soft_wrap=True)
+def _line(where: Place | None) -> str:
+    return f"{where}   {where.text}" if where else ""
+
+
+def message_of(finding: Finding, spec: str) -> str:
+    """Return which message of a program behind stdio a finding is about: it has no lines that could be named."""
+    if not spec.startswith(PREFIX) or not finding.part:
+        return ""
+    verb = finding.part.islower()  # and not a name that an adapter in Python calls
+    return f"the program's answer to `{MESSAGES.get(finding.part, finding.part)}`" if verb else "the program"
+
+
+def _print_wrong(console: Console, finding: Finding, where: str) -> None:
+    console.print(Text(f"\nWRONG  {finding.check}: {finding.says}", STYLES[finding.level]), soft_wrap=True)
     if where:
-        console.print(Text(f"       {where}   {where.text}"), soft_wrap=True)
+        console.print(Text(f"       {where}"), soft_wrap=True)
     console.print(Text(f"       to fix it: {finding.mend}"), soft_wrap=True)

@@ -11,7 +11,8 @@ from batchproof.commands.adapter.finding import MS, Finding, ms, note, ok, unsee
 
 WARM_UP = (
     "return from `deploy` when the model is loaded: send requests that fill a batch, and await them, "
-    'as in `deployed.submit(Request("warm-up", -1)).exception(30)`'
+    'as in `deployed.submit(Request("warm-up", -1)).exception(30)`; a program behind stdio executes such batches itself '
+    "before it answers `configure`, and drops their lines from its log"
 )
 DELAY_UNIT = "pass config.max_queue_delay_ns on, in the stack's unit: it is in nanoseconds"
 FACTOR = 3  # a wait of more than this many times the cheapest one, and of more than a tenth of the model's time, is a delay

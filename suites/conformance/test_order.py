@@ -58,4 +58,4 @@ def test_ordered_load_is_answered(drive, judge, seed):
 @pytest.mark.rule("DB-ORDER-007")
 def test_misfit_is_not_overtaken(drive, judge):
     """A request that does not fit is not overtaken by a smaller one behind it"""
-    judge(drive(FOUR, gated(*(Send(f"r{i}", rows=rows) for i, rows in enumerate((3, 2, 1, 3, 1))))))
+    judge(drive(FOUR, gated(*(Send(f"r{i}", rows=rows) for i, rows in enumerate((3, 2, 1, 3, 1) * 3)))))

@@ -52,6 +52,16 @@ def test_the_smallest_value_is_deployed(
     assert fitted(found, claims, gathered_ns=gathered_ms * MS) == found
 
 
+@pytest.mark.parametrize(("smallest_ms", "gathered_ms", "deployed_ms"), [(5, 0, 5), (5, 7, 10), (20, 7, 20)])
+def test_a_batch_can_be_gathered(smallest_ms: int, gathered_ms: int, deployed_ms: int) -> None:
+    """A delay that stands in for none leaves time to gather what waits at the same time, if that is asked for."""
+    claims = {**DELAYED, "smallest_delay_ms": smallest_ms}
+
+    found = fitted(BatcherConfig(), claims, gathered_ns=gathered_ms * MS, least_ns=10 * MS)
+
+    assert found.max_queue_delay_ns == deployed_ms * MS
+
+
 def test_a_delay_is_whole_microseconds() -> None:
     """A claim may have any number of milliseconds, and a configuration may not."""
     found = fitted(BatcherConfig(), {**DELAYED, "smallest_delay_ms": 0.0015})

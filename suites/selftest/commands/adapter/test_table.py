@@ -51,6 +51,16 @@ def test_several_things_are_counted(capfd: Capture) -> None:
     assert (status, "2 things to fix before any rule is judged" in out) == (ExitStatus.FAILED, True)
 
 
+def test_what_was_tried_is_not_said_to_be_untried(capfd: Capture) -> None:
+    """A stack whose queue cannot be seen, or that has none, is tried to the end, and what was measured is printed."""
+    status, out, _ = invoke(capfd, "adapter", "check", f"{HERE}:IgnoresDelayUnseen")
+
+    assert status == ExitStatus.FAILED
+    assert "1 thing to fix before any rule is judged" in out
+    assert "Measured claims" in out
+    assert "nothing else can be tried yet" not in out
+
+
 def test_json(capfd: Capture) -> None:
     """Only JSON is on standard output: findings with their lines, and claims with what they rest on."""
     status, out, _ = invoke(capfd, "adapter", "check", f"{HERE}:IgnoresDelay", "--json")

@@ -639,6 +639,20 @@ class SeveralThings(Right):
         return super().deploy(replace(config, instances=1, max_queue_delay_ns=0))
 
 
+class SubmitsAlone:
+    """A deployment that shows nothing but its answers."""
+
+    def __init__(self, inner: Any) -> None:
+        self.submit, self.close, self.finish, self.clock = inner.submit, inner.close, inner.finish, inner.clock
+
+
+class IgnoresDelayUnseen(IgnoresDelay):
+    """The same, and nothing can be held or counted, so some things cannot be tried."""
+
+    def deploy(self, config: Any) -> Any:
+        return SubmitsAlone(super().deploy(config))
+
+
 class NoInfo(Right):
     """Its `info` is a dict."""
 
