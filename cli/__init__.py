@@ -7,8 +7,9 @@ from typing import Annotated, NoReturn
 import typer
 
 from batchproof import __version__
-from batchproof.exit_status import ExitStatus
+from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.process_end import run_to_the_end
+from batchproof.host.streams import guard, lost
 
 app = typer.Typer(
     add_completion=False,
@@ -28,7 +29,24 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
 
 def main() -> NoReturn:
     """Run the command line, and end this process, whatever a target has left in it."""
-    run_to_the_end(app, ExitStatus.INTERRUPTED)
+    guard()
+    run_to_the_end(_run, ExitStatus.INTERRUPTED)
+
+
+def _run() -> None:
+    """Run the command line; the status is UNAVAILABLE if something that it has printed could not be written.
+
+    If the reader has closed the pipe, as `head` does, nothing is said.
+    """
+    try:
+        app()
+    except SystemExit as ended:
+        error = lost()
+        if error is None or ended.code == ExitStatus.INTERRUPTED:
+            raise
+        if not isinstance(error, BrokenPipeError):
+            refuse(f"cannot write to standard output: {error.strerror}")
+        raise SystemExit(ExitStatus.UNAVAILABLE) from None
 
 
 from batchproof.cli import judging, measuring, preparing, tracking, history  # noqa: E402, F401, I001 - each adds its commands, in this order

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from batchproof.commands.output import written
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.reports import Figure, ReportError, measured
 from batchproof.reports.figure_names import Declared, declared
@@ -32,10 +31,6 @@ Names in bold decide in a [comparison](tracking.md#compare).
 
 def print_figures(folders: Sequence[Path], *, as_json: bool) -> ExitStatus:
     """Print docs/figures.md, or the figures of these folders; MISUSE if one of them cannot be read."""
-    return written(lambda: _print(folders, as_json=as_json))
-
-
-def _print(folders: Sequence[Path], *, as_json: bool) -> ExitStatus:
     if not folders:
         print(json.dumps([vars(one) for one in declared().values()], indent=2) if as_json else markdown())
         return ExitStatus.FINE
