@@ -29,7 +29,7 @@ class ExitStatus(IntEnum):
     UNAVAILABLE = 4, "the target cannot be reached or started, or the results cannot be written"
     NOTHING = 5, "nothing was judged or measured: all of it was skipped, or cannot be observed"
     INCONCLUSIVE = 75, "nothing failed, but a result is inconclusive or invalid, for instance because the host was too noisy"
-    INTERRUPTED = 130, "interrupted by Ctrl-C or SIGTERM; the report keeps what was finished before"
+    INTERRUPTED = 130, "interrupted by Ctrl-C, SIGTERM or SIGHUP; the report keeps what was finished before"
 
 
 _ALWAYS = (ExitStatus.FINE, ExitStatus.MISUSE, ExitStatus.UNAVAILABLE, ExitStatus.INTERRUPTED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Annotated, NoReturn
 
 import typer
@@ -28,8 +29,14 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
 
 
 def main() -> NoReturn:
-    """Run the command line, and end this process, whatever a target has left in it."""
+    """Run the command line, and end this process, whatever a target has left in it.
+
+    SIGTERM, and SIGHUP when a terminal closes, act like Ctrl-C, so that servers are ended and reports are kept.
+    """
     guard()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # `nohup` has it ignored
+            signal.signal(number, signal.default_int_handler)
     run_to_the_end(_run, ExitStatus.INTERRUPTED)
 
 

@@ -89,14 +89,18 @@ def listed(words: Sequence[str], joint: str = "and") -> str:
 
 
 def ids_in_words(ids: Iterable[str]) -> str:
-    """Return ids of rules for people to read: `DB-SIZE-003 to 007 and DB-ORDER-007`."""
+    """Return ids of rules for people to read: `DB-SIZE-003 to 007 and DB-ORDER-007`. Two neighbours are not a range."""
     split = [(area, int(number)) for area, _, number in (one.rpartition("-") for one in ids)]
     runs = [list(run) for _, run in groupby(enumerate(split), key=lambda pair: (pair[1][0], pair[1][1] - pair[0]))]
     words = []
     for run in runs:
         (_, (area, first)), (_, (_, last)) = run[0], run[-1]
-        words.append(f"{area}-{first:03}" + (f" to {last:03}" if last > first else ""))
+        words += [f"{area}-{number:03}" for number in (first, last)] if last == first + 1 else [_range(area, first, last)]
     return listed(words)
+
+
+def _range(area: str, first: int, last: int) -> str:
+    return f"{area}-{first:03}" + (f" to {last:03}" if last > first else "")
 
 
 def duration(ns: int) -> str:

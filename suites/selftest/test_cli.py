@@ -73,6 +73,7 @@ def test_an_unusable_target_has_one_message(
         ("grpc://127.0.0.1:1", "127.0.0.1:1"),
         ("http://127.0.0.1:1", "127.0.0.1:1"),
         ("mutant:tidy", "unknown mutant 'tidy': choose from size-by-one, "),
+        ("mutant:delay-rarmed", "unknown mutant 'delay-rarmed': did you mean 'delay-rearmed'? Choose from size-by-one, "),
         ("no.such.module:Target", "there is no module 'no' to import"),
         ("batchproof.cli:Target", "module 'batchproof.cli' has no 'Target'"),
         ("batchproof.exit_status:WIDTH", "80 is not a target: it has no `info`"),
