@@ -10,7 +10,7 @@ from pathlib import Path
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.reports import Figure, ReportError, measured
 from batchproof.reports.figure_names import Declared, declared
-from batchproof.reports.wording import line, table
+from batchproof.reports.wording import count, line, table
 
 HEAD = """\
 # Figures
@@ -35,16 +35,17 @@ def print_figures(folders: Sequence[Path], *, as_json: bool) -> ExitStatus:
         print(json.dumps([vars(one) for one in declared().values()], indent=2) if as_json else markdown())
         return ExitStatus.FINE
     try:
-        found = [(str(folder), measured(folder).figures) for folder in folders]
+        found = [(str(folder), measured(folder)) for folder in folders]
     except ReportError as error:
         return refuse(line(error))
     if as_json:
-        print(json.dumps({folder: [one.facts() for one in figures] for folder, figures in found}, indent=2))
+        print(json.dumps({folder: [figure.facts() for figure in one.figures] for folder, one in found}, indent=2))
         return ExitStatus.FINE
-    for folder, figures in found:
-        print(f"{line(folder)}: {len(figures)} figures")
-        for one in figures:
-            print(f"  {in_words(one)}")
+    for folder, one in found:
+        cut = " (truncated: the run never got to its end)" if one.truncated else ""
+        print(f"{line(folder)}: {count(len(one.figures), 'figure')}{cut}")
+        for figure in one.figures:
+            print(f"  {in_words(figure)}")
     return ExitStatus.FINE
 
 

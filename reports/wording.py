@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 LIMIT = 500  # characters of a message from outside; a server's stack trace would bury the number that matters
 _LINES = 10
@@ -97,6 +98,12 @@ def ids_in_words(ids: Iterable[str]) -> str:
         (_, (area, first)), (_, (_, last)) = run[0], run[-1]
         words += [f"{area}-{number:03}" for number in (first, last)] if last == first + 1 else [_range(area, first, last)]
     return listed(words)
+
+
+def host_in_words(host: Mapping[str, Any]) -> str:
+    """Return what the header of a report says of the host: `python 3.11.7, kernel 6.1.0, cpus 2, not kept awake`."""
+    facts = [f"{name} {value}" for name, value in host.items() if name != "awake"]
+    return ", ".join([*facts, "kept awake" if host.get("awake") else "not kept awake"])
 
 
 def _range(area: str, first: int, last: int) -> str:
