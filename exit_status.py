@@ -29,10 +29,10 @@ class ExitStatus(IntEnum):
     UNAVAILABLE = 4, "the target cannot be reached or started, or the results cannot be written"
     NOTHING = 5, "nothing was judged or measured: all of it was skipped, or cannot be observed"
     INCONCLUSIVE = 75, "nothing failed, but a result is inconclusive or invalid, for instance because the host was too noisy"
-    INTERRUPTED = 130, "interrupted by Ctrl-C or SIGTERM; the report keeps what was finished before"
+    INTERRUPTED = 130, "interrupted by Ctrl-C, SIGTERM or SIGHUP; the report keeps what was finished before"
 
 
-_ALWAYS = (ExitStatus.FINE, ExitStatus.MISUSE, ExitStatus.INTERRUPTED)
+_ALWAYS = (ExitStatus.FINE, ExitStatus.MISUSE, ExitStatus.UNAVAILABLE, ExitStatus.INTERRUPTED)
 
 
 def _and(*others: ExitStatus) -> tuple[ExitStatus, ...]:
@@ -44,27 +44,27 @@ COMMANDS: Mapping[str, tuple[ExitStatus, ...]] = MappingProxyType(
         "check": tuple(ExitStatus),
         "hunt": tuple(ExitStatus),
         "bench": tuple(ExitStatus),
-        "load-worker": _and(ExitStatus.UNAVAILABLE),
+        "load-worker": _and(),
         "tune": tuple(ExitStatus),
         "ab": tuple(ExitStatus),
-        "diff": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),
+        "diff": _and(ExitStatus.FAILED, ExitStatus.NOTHING),
         "rules": _and(),
-        "figures": _and(ExitStatus.UNAVAILABLE),
-        "compare": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.INCONCLUSIVE),
-        "lint": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
-        "explain": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
-        "mutants": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
-        "report": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING, ExitStatus.INCONCLUSIVE),
-        "summary": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.INCONCLUSIVE),
+        "figures": _and(),
+        "compare": _and(ExitStatus.FAILED, ExitStatus.INCONCLUSIVE),
+        "lint": _and(ExitStatus.FAILED),
+        "explain": _and(ExitStatus.FAILED),
+        "mutants": _and(ExitStatus.FAILED),
+        "report": _and(ExitStatus.FAILED, ExitStatus.NOTHING, ExitStatus.INCONCLUSIVE),
+        "summary": _and(ExitStatus.FAILED, ExitStatus.INCONCLUSIVE),
         "matrix": _and(),
-        "site": _and(ExitStatus.UNAVAILABLE),
-        "history": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE, ExitStatus.NOTHING),
+        "site": _and(),
+        "history": _and(ExitStatus.FAILED, ExitStatus.NOTHING),
         "truth": _and(ExitStatus.FAILED, ExitStatus.NOTHING),
-        "witness": _and(ExitStatus.UNAVAILABLE),
-        "image": _and(ExitStatus.UNAVAILABLE),
-        "env": _and(ExitStatus.UNAVAILABLE),
-        "new": _and(ExitStatus.UNAVAILABLE),
-        "adapter": _and(ExitStatus.FAILED, ExitStatus.UNAVAILABLE),
+        "witness": _and(),
+        "image": _and(),
+        "env": _and(),
+        "new": _and(),
+        "adapter": _and(ExitStatus.FAILED),
         "lab": tuple(ExitStatus),
     }
 )

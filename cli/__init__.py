@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+from collections.abc import Sequence
 from typing import Annotated, NoReturn
 
 import typer
 
 from batchproof import __version__
-from batchproof.exit_status import ExitStatus
+from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.process_end import run_to_the_end
+from batchproof.host.streams import guard, lost
+
+NEVER_EMPTY = frozenset({
+    "--claims", "--corpus", "--folder", "--known", "--only", "--out", "--plots", "--profile", "--report", "--rules",
+})  # fmt: skip
 
 app = typer.Typer(
     add_completion=False,
@@ -27,8 +35,43 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
 
 
 def main() -> NoReturn:
-    """Run the command line, and end this process, whatever a target has left in it."""
-    run_to_the_end(app, ExitStatus.INTERRUPTED)
+    """Run the command line, and end this process, whatever a target has left in it.
+
+    SIGTERM, and SIGHUP when a terminal closes, act like Ctrl-C, so that servers are ended and reports are kept.
+    """
+    guard()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # `nohup` has it ignored
+            signal.signal(number, signal.default_int_handler)
+    run_to_the_end(_run, ExitStatus.INTERRUPTED)
+
+
+def empty_option(words: Sequence[str]) -> str:
+    """Return the first option that has no value where nothing would stand for everything, or for this folder; else ""."""
+    if tuple(words[:2]) == ("lab", "awake"):  # the rest is another command
+        return ""
+    following = [*words[1:], None]
+    given = (word for word, after in zip(words, following, strict=True) if after == "" or word.endswith("="))
+    return next((word.rstrip("=") for word in given if word.rstrip("=") in NEVER_EMPTY), "")
+
+
+def _run() -> None:
+    """Run the command line; the status is UNAVAILABLE if something that it has printed could not be written.
+
+    If the reader has closed the pipe, as `head` does, nothing is said.
+    """
+    if option := empty_option(sys.argv[1:]):
+        why = f"{option} is empty, perhaps because a variable of a script is not set: give it a value, or leave it out"
+        raise SystemExit(refuse(why))
+    try:
+        app()
+    except SystemExit as ended:
+        error = lost()
+        if error is None or ended.code == ExitStatus.INTERRUPTED:
+            raise
+        if not isinstance(error, BrokenPipeError):
+            refuse(f"cannot write to standard output: {error.strerror}")
+        raise SystemExit(ExitStatus.UNAVAILABLE) from None
 
 
 from batchproof.cli import judging, measuring, preparing, tracking, history  # noqa: E402, F401, I001 - each adds its commands, in this order

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from batchproof.commands.output import written
 from batchproof.exit_status import ExitStatus
 from batchproof.fixtures.run import run_suite
+from batchproof.host.streams import STDERR, STDOUT
 from batchproof.reports import Report
 from batchproof.reports.alerts import to_github, to_sarif
 
@@ -44,7 +44,7 @@ def check(options: CheckOptions) -> ExitStatus:
     if options.form == "text":
         return run_suite(options.for_pytest())
     sarif = options.form == "sarif"
-    return written(lambda: run_suite(options.for_pytest(), stream=2 if sarif else 1, tell=_log if sarif else _annotate))
+    return run_suite(options.for_pytest(), stream=STDERR if sarif else STDOUT, tell=_log if sarif else _annotate)
 
 
 def _annotate(report: Report, folder: Path) -> None:

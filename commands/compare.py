@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from batchproof.commands.output import Output, written
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.reports import Measured, ReportError, measured
 from batchproof.reports.compare import Comparison, NotComparable, to_markdown
@@ -64,10 +63,6 @@ class CompareOptions:
 
 def compare(options: CompareOptions) -> ExitStatus:
     """Compare, and print the comparison; return FAILED if a figure that decides is SLOWER."""
-    return written(lambda: _compare(options))
-
-
-def _compare(options: CompareOptions) -> ExitStatus:
     try:
         margin = share_of(options.fail_if_slower, "--fail-if-slower")
         run_spread = share_of(options.run_spread, "--run-spread")
@@ -82,7 +77,7 @@ def _compare(options: CompareOptions) -> ExitStatus:
     elif options.form == "markdown":
         print(to_markdown(found), end="")
     else:
-        tell(found, Output(highlight=False, soft_wrap=True), everything=options.everything)
+        tell(found, Console(highlight=False, soft_wrap=True), everything=options.everything)
     return STATUSES[found.change]
 
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from batchproof.commands.output import written
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.reports import Figure, ReportError, measured
 from batchproof.reports.figure_names import Declared, declared
-from batchproof.reports.wording import line, table
+from batchproof.reports.wording import count, line, table
 
 HEAD = """\
 # Figures
@@ -32,24 +31,21 @@ Names in bold decide in a [comparison](tracking.md#compare).
 
 def print_figures(folders: Sequence[Path], *, as_json: bool) -> ExitStatus:
     """Print docs/figures.md, or the figures of these folders; MISUSE if one of them cannot be read."""
-    return written(lambda: _print(folders, as_json=as_json))
-
-
-def _print(folders: Sequence[Path], *, as_json: bool) -> ExitStatus:
     if not folders:
         print(json.dumps([vars(one) for one in declared().values()], indent=2) if as_json else markdown())
         return ExitStatus.FINE
     try:
-        found = [(str(folder), measured(folder).figures) for folder in folders]
+        found = [(str(folder), measured(folder)) for folder in folders]
     except ReportError as error:
         return refuse(line(error))
     if as_json:
-        print(json.dumps({folder: [one.facts() for one in figures] for folder, figures in found}, indent=2))
+        print(json.dumps({folder: [figure.facts() for figure in one.figures] for folder, one in found}, indent=2))
         return ExitStatus.FINE
-    for folder, figures in found:
-        print(f"{line(folder)}: {len(figures)} figures")
-        for one in figures:
-            print(f"  {in_words(one)}")
+    for folder, one in found:
+        cut = " (truncated: the run never got to its end)" if one.truncated else ""
+        print(f"{line(folder)}: {count(len(one.figures), 'figure')}{cut}")
+        for figure in one.figures:
+            print(f"  {in_words(figure)}")
     return ExitStatus.FINE
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from batchproof.commands.output import whole
 from batchproof.commands.report import found_in
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.judging.catalogue import rules, stamp
@@ -56,7 +57,8 @@ def build(options: SiteOptions) -> ExitStatus:
             pages += path.endswith(".html")
             place = options.out / path
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8", newline="\n")
+            with whole(place) as file:
+                file.write(text)
     except OSError as error:
         return refuse(_lost(options.out, error), ExitStatus.UNAVAILABLE)
     print(f"{count(len(found), 'report')}, {count(pages, 'page')}: {options.out / 'index.html'}")
@@ -71,7 +73,8 @@ def _prepare(out: Path) -> None:
         raise NotASiteError(f"{out} contains something other than a site of reports: choose an empty folder for --out")
     for path in _written(marker):
         (out / path).unlink(missing_ok=True)
-    marker.write_text(json.dumps({"format": 1, "files": [], "unfinished": True}) + "\n", encoding="utf-8")
+    with whole(marker) as file:
+        file.write(json.dumps({"format": 1, "files": [], "unfinished": True}) + "\n")
 
 
 def _written(marker: Path) -> Iterator[str]:

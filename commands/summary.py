@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from batchproof.commands.output import written
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.reports import Report, ReportError, measured, read, read_bench
 from batchproof.reports.changes import changes
@@ -23,10 +22,6 @@ def summarise(new: Path, base: Path | None, *, gate: bool = False) -> ExitStatus
     rule fails that did not, or is no longer judged, and if a figure that decides is SLOWER; INCONCLUSIVE if a MUST rule is
     inconclusive that was not.
     """
-    return written(lambda: _summarise(new, base, gate=gate))
-
-
-def _summarise(new: Path, base: Path | None, *, gate: bool) -> ExitStatus:
     if (new / bench.FILE).is_file() and not (new / report.FILE).is_file():
         return _of_bench(new, base, gate=gate)
     try:

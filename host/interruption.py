@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, which end a run even if the exception that they raise is lost."""
+"""Ctrl-C, SIGTERM and SIGHUP, which end a run even if the exception that they raise is lost."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ class Interruption:
         self.pending = False
 
     def listen(self) -> None:
-        """Handle SIGINT (unless it is ignored) and SIGTERM from now on; does nothing outside the main thread."""
+        """Handle SIGTERM, and SIGINT and SIGHUP unless they are ignored; does nothing outside the main thread."""
         if threading.current_thread() is not threading.main_thread():
             return
         signal.signal(signal.SIGTERM, self._asked)
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            signal.signal(signal.SIGINT, self._asked)
+        for number in (signal.SIGINT, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._asked)
 
     def check(self) -> None:
         """Raise KeyboardInterrupt if a signal has arrived and `told` has not been called."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib.resources import files
 from types import CodeType, ModuleType
@@ -32,6 +33,7 @@ ENGINE = ("continuous/requests", "continuous/blocks", "continuous/scheduler")
 SEQUENCES = ("sequence_slots", "direct", "oldest", "sequence_inputs")
 STEMS = (*CORE, *SHELL, *ENGINE)
 FAMILIES = ("sequence", "custom", "deployment", "continuous")  # of rules, in the catalogue's order
+NAMED = 3  # of all mutants, for someone who has named none of them
 
 
 class UnknownMutant(ValueError):
@@ -92,7 +94,10 @@ def mutant_of(name: str) -> Mutant:
         return mutants()[name]
     stem, _, number = name.partition("#")
     if stem not in STEMS or not number.isdecimal():
-        raise UnknownMutant(f"unknown mutant '{name}': choose from {', '.join(mutants())}")
+        near = get_close_matches(name, mutants(), 1)
+        meant = f"did you mean '{near[0]}'? Choose" if near else "choose"
+        some = f"{', '.join(list(mutants())[:NAMED])} and {len(mutants()) - NAMED} more (docs/mutants.md)"
+        raise UnknownMutant(f"unknown mutant '{name}': {meant} from {some}")
     source = _source(stem)
     if not 0 < int(number) <= count_of(stem):
         raise UnknownMutant(f"unknown mutant '{name}': choose from {stem}#1 to {stem}#{count_of(stem)}")

@@ -1,4 +1,4 @@
-"""What changed between two reports: new failures and doubts, new known issues, what is mended, what is no longer judged."""
+"""What changed between two reports: new failures and doubts, new known issues, what is fixed, what is no longer judged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = Literal[
     "new known issue",
     "no longer known",
     "not judged any more",
-    "mended",
+    "fixed",
     "judged now",
     "other",
 ]
@@ -89,7 +89,7 @@ def kind(before: str, now: str) -> Kind:
         return _broken(before, now)
     if now in KEPT:
         if before in (*FAILED, *DOUBTFUL, "KNOWN"):
-            return "mended"
+            return "fixed"
         return "other" if before in KEPT else "judged now"
     if now in _NEW:
         return _NEW[now]

@@ -9,6 +9,7 @@ from batchproof.reports.causes import causes
 from batchproof.reports.formats.report import Report
 from batchproof.reports.wording import count, listed
 
+NOTHING = 5  # the exit status of a run in which nothing was judged to hold
 KEPT = ("PASS", "KNOWN", "OBSERVED")  # the sentence counts known issues, and a reader can look them up
 
 
@@ -38,6 +39,7 @@ def headline(report: Report) -> str:
         (not footer["complete"], f"NO VERDICT: the run ended early, {got}"),
         (errors, f"NO VERDICT: {errors} of {rules} could not be judged"),
         (unclear, f"INCONCLUSIVE: the host was too noisy to judge {unclear} of {rules}"),
+        (footer["exit_status"] == NOTHING, "NO VERDICT: no rule was judged to hold"),
         (footer["exit_status"], f"NO VERDICT: no MUST rule failed, but the exit status is {footer['exit_status']}"),
         (not holds, "NO VERDICT: no MUST rule was judged to hold"),
     )

@@ -10,7 +10,7 @@ from batchproof.reports.causes import causes, followers
 from batchproof.reports.formats.jsonl import Line
 from batchproof.reports.formats.report import Report
 from batchproof.reports.headline import headline, scope
-from batchproof.reports.wording import cell, count, fenced, link, number, table
+from batchproof.reports.wording import cell, count, fenced, host_in_words, link, number, table
 
 LEGEND = f"In the pictures: `{picture.LEGEND}`"
 BAD = ("FAIL", "ERROR", "INCONCLUSIVE")  # in the order in which a person wants to read them
@@ -155,7 +155,7 @@ def _run(report: Report) -> str:
 def circumstances(header: Line, footer: Line | None) -> dict[str, Any]:
     """Return where, when and by which command it was run, and how it ended."""
     return {
-        "host": ", ".join(f"{name} {value}" for name, value in header["host"].items()),
+        "host": host_in_words(header["host"]),
         "batchproof": header["batchproof"],
         "started": header["started"],
         "ended": footer["ended"] if footer else "never",

@@ -30,7 +30,7 @@ def _five(base: Report, new: Report, found: Changes) -> Iterator[str]:
     yield _stands(new)
     yield f"Base: {cell(base.target)} was {cell(headline(base))} ({_judged(base)})."
     yield f"{_broken(found)} {_others(found)}"
-    yield f"{_named(found.of('mended'), 'rule is mended', 'rules are mended', 'No rule is mended')}."
+    yield f"{_named(found.of('fixed'), 'rule is fixed', 'rules are fixed', 'No rule is fixed')}."
     yield _extent(base, new, found)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 LIMIT = 500  # characters of a message from outside; a server's stack trace would bury the number that matters
 _LINES = 10
@@ -89,14 +90,24 @@ def listed(words: Sequence[str], joint: str = "and") -> str:
 
 
 def ids_in_words(ids: Iterable[str]) -> str:
-    """Return ids of rules for people to read: `DB-SIZE-003 to 007 and DB-ORDER-007`."""
+    """Return ids of rules for people to read: `DB-SIZE-003 to 007 and DB-ORDER-007`. Two neighbours are not a range."""
     split = [(area, int(number)) for area, _, number in (one.rpartition("-") for one in ids)]
     runs = [list(run) for _, run in groupby(enumerate(split), key=lambda pair: (pair[1][0], pair[1][1] - pair[0]))]
     words = []
     for run in runs:
         (_, (area, first)), (_, (_, last)) = run[0], run[-1]
-        words.append(f"{area}-{first:03}" + (f" to {last:03}" if last > first else ""))
+        words += [f"{area}-{number:03}" for number in (first, last)] if last == first + 1 else [_range(area, first, last)]
     return listed(words)
+
+
+def host_in_words(host: Mapping[str, Any]) -> str:
+    """Return what the header of a report says of the host: `python 3.11.7, kernel 6.1.0, cpus 2, not kept awake`."""
+    facts = [f"{name} {value}" for name, value in host.items() if name != "awake"]
+    return ", ".join([*facts, "kept awake" if host.get("awake") else "not kept awake"])
+
+
+def _range(area: str, first: int, last: int) -> str:
+    return f"{area}-{first:03}" + (f" to {last:03}" if last > first else "")
 
 
 def duration(ns: int) -> str:

@@ -60,8 +60,13 @@ def _answer(side: _Side, order: dict[str, Any]) -> dict[str, Any]:
         return verbs[order.pop("order")](**order)
     except Exception as error:
         word = next((word for kind, word in ERRORS if isinstance(error, kind)), "rig")
-        told = str(error) if word != "rig" else "".join(traceback.format_exception(error)[-2:]).strip()
+        told = str(error) if word != "rig" else _where(error)
         return {"error": word, "message": told}
+
+
+def _where(error: Exception) -> str:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"the rig broke: {type(error).__name__}: {error} ({place.name}, line {place.lineno})"
 
 
 class _Side:

@@ -191,7 +191,7 @@ def _closed(bench: Bench, served: Served, strategy: str, slots: int) -> Iterator
     counts = COUNTS[int(bench.quick)]
     asked = [(FIXED, count) for count in counts] + [(mix, 2 * slots) for mix in MIXES if mix is not FIXED]
     for mix, count in asked:
-        bench.say(f"{served.work.name}: {strategy}, {count} open sequences, {mix.name}")
+        bench.say(f"{served.work.name}: {strategy}, {count} open {'sequence' if count == 1 else 'sequences'}, {mix.name}")
         fill: list[float | None] = []
 
         def make(mix: Mix = mix, count: int = count, fill: list[float | None] = fill) -> Run:

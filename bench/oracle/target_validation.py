@@ -37,6 +37,7 @@ from batchproof.host.clock import Clock
 from batchproof.load.runs import Run, closed_loop, open_loop, until_valid
 from batchproof.load.schedule import Schedule, constant, poisson
 from batchproof.reference_batcher.config import BatcherConfig
+from batchproof.reports.wording import line
 from batchproof.stats.gates import PASS
 from batchproof.targets import resolve
 from batchproof.targets.lifecycle import finish
@@ -147,7 +148,7 @@ def print_table(
     notes: list[str] = []
     info = target.info
     base_ns, row_ns = round(base_ms * MS), round(row_ms * MS)
-    print(f"{info.name} {info.version}: {base_ms:g} ms + {row_ms:g} ms a row, max batch {SIZE}, seed {seed}")
+    print(f"{line(info.name)} {line(info.version)}: {base_ms:g} ms + {row_ms:g} ms a row, max batch {SIZE}, seed {seed}")
     print("\n| delay ms | load | overrun us | overhead us | throughput | mean | p50 | p99 | verdict |")
     print("|" + "---|" * 9, flush=True)
     try:

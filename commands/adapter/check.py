@@ -18,6 +18,7 @@ from batchproof.commands.adapter.probe import Broken, Probe, described
 from batchproof.commands.adapter.residue import Before
 from batchproof.commands.adapter.source import Place
 from batchproof.reference_batcher.sequence_config import SequenceBatching
+from batchproof.reports.wording import line
 from batchproof.targets import TargetInfo, resolve
 from batchproof.targets.claims import problems, value_of
 from batchproof.targets.deadlines import within
@@ -408,7 +409,7 @@ def examine(spec: str, say: Callable[[str], None] = lambda _: None) -> Examined:
             examination.run()
         finally:
             examination.end(before, deaths)
-    described = (target.info.name, target.info.version) if isinstance(target.info, TargetInfo) else (spec, "")
+    described = (line(target.info.name), line(target.info.version)) if isinstance(target.info, TargetInfo) else (spec, "")
     found, facts, seconds = tuple(examination.findings), examination.facts, time.monotonic() - began
     if isinstance(examination, EngineExamination):
         return Examined(

@@ -74,14 +74,15 @@ def _where(error: BaseException) -> str:
 
 
 def _print(console: Console, examined: Examined, spec: str, claims: str, file: Path | None) -> None:
-    table = Table("check", "", "what was seen", title=f"{examined.name} {examined.version}", title_justify="left", box=None)
+    title = Text(f"{examined.name} {examined.version}")
+    table = Table("check", "", "what was seen", title=title, title_justify="left", box=None)
     for finding, _ in examined.findings:
         table.add_row(Text(finding.check), Text(finding.level.value, STYLES[finding.level]), Text(finding.says))
     console.print(table)
     for finding, where in examined.wrong:
         _print_wrong(console, finding, _line(where) or message_of(finding, spec))
     if not examined.ready and examined.wrong:
-        console.print(Text(f"\nMend this first: nothing else can be tried yet ({examined.seconds:.0f} s)", "bold red"))
+        console.print(Text(f"\nFix this first: nothing else can be tried yet ({examined.seconds:.0f} s)", "bold red"))
         return
     console.print(
         Text(f"\nMeasured claims, to start from{f' ({file})' if file else ' (--claims FILE writes them)'}:\n", "bold")

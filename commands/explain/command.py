@@ -11,7 +11,6 @@ from batchproof.commands.explain.plain import explain as in_words
 from batchproof.commands.explain.surprises import surprises
 from batchproof.commands.lint.files import Source, sources
 from batchproof.commands.lint.formats import visible
-from batchproof.commands.output import written
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.checkers.config import HAZARDOUS, INERT, INVALID, Problem, judge
@@ -31,10 +30,6 @@ HEADINGS = {
 
 def explain(names: Sequence[str], *, as_json: bool = False) -> ExitStatus:
     """Explain each file. FAILED if the server would refuse one, MISUSE if one cannot be read; the others are explained."""
-    return written(lambda: _explain(names, as_json=as_json))
-
-
-def _explain(names: Sequence[str], *, as_json: bool) -> ExitStatus:
     status, documents = ExitStatus.FINE, []
     for source in sources(names):
         if source.why:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from batchproof.commands.history.git import Repository
 from batchproof.commands.history.options import Asked, ends
 from batchproof.commands.history.suspects import suspects
+from batchproof.commands.output import whole
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.reports.figures import OF_THE_HOST
 from batchproof.reports.history import HistoryUnavailable, parse
@@ -47,7 +48,8 @@ def write_page(store: str, asked: Asked, out: Path) -> ExitStatus:
     text = to_html(tracks, shown)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text, encoding="utf-8", newline="\n")
+        with whole(out) as file:
+            file.write(text)
     except OSError as error:
         raise HistoryUnavailable(f"{out} cannot be written: {error.strerror}; name another --out") from None
     print(out)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.console import Console
+
 from batchproof import __version__
 from batchproof.commands.lint import formats
 from batchproof.commands.lint.files import Source, sources
@@ -20,7 +22,6 @@ from batchproof.commands.lint.filters import (
     strangers,
     write_baseline,
 )
-from batchproof.commands.output import Output, written
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.fixtures.judging.catalogue import SelectionError
 from batchproof.fixtures.judging.checkers.config import INVALID, judge
@@ -46,10 +47,6 @@ def lint(options: LintOptions) -> ExitStatus:
     What the server refuses is FAILED, with `strict` every finding is. If something could not be read, it is MISUSE, but the
     rest is judged and printed all the same.
     """
-    return written(lambda: _lint(options))
-
-
-def _lint(options: LintOptions) -> ExitStatus:
     try:
         chosen = chosen_rules(options.rules, options.ignore)
         release = release_of(options.triton_version)
@@ -73,7 +70,7 @@ def _judged(
     options: LintOptions, chosen: frozenset[str], release: tuple[int, int] | None, baseline: Baseline
 ) -> tuple[formats.Outcome, list[Finding]]:
     """Judge one file after another, print each at once where the format has lines, and return all that was found."""
-    console = Output(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True)
     findings: list[Finding] = []
     everything: list[Finding] = []
     unreadable: list[Source] = []

@@ -61,11 +61,12 @@ class AbWriter:
     def __init__(self, folder: Path, *, awake: bool = False) -> None:
         with prepared(folder, "comparison"):
             folder.mkdir(parents=True, exist_ok=True)
-            self._lines = LineWriter(folder / FILE, NAME, awake=awake)
+            self._folder, self._lines = folder, LineWriter(folder / FILE, NAME, awake=awake)
 
     def header(self, **fields: Any) -> None:
-        """Write the first line."""
-        self._lines.header(**fields)
+        """Write the first line; ReportFolderError if that is impossible."""
+        with prepared(self._folder, "comparison"):
+            self._lines.header(**fields)
 
     def pair(self, facts: Mapping[str, Any]) -> None:
         """Write a pair."""

@@ -76,11 +76,12 @@ class BenchWriter:
         self.names: list[str] = []
         with prepared(folder, "bench"):
             folder.mkdir(parents=True, exist_ok=True)
-            self._lines = LineWriter(folder / FILE, NAME, _plain, awake=awake)
+            self._folder, self._lines = folder, LineWriter(folder / FILE, NAME, _plain, awake=awake)
 
     def header(self, **fields: Any) -> None:
-        """Write the first line."""
-        self._lines.header(**fields)
+        """Write the first line; ReportFolderError if that is impossible."""
+        with prepared(self._folder, "bench"):
+            self._lines.header(**fields)
 
     def measurement(self, name: str, result: Mapping[str, Any]) -> None:
         """Write what a measurement found; `result` has the fields of the schema, and figures of its own."""

@@ -6,7 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -140,9 +140,14 @@ class LineWriter:
         self._name, self._plain, self._awake = name, plain, awake
 
     def header(self, *, host: Mapping[str, Any] = NOTHING, **fields: Any) -> None:
-        """Write the first line. host: what else is known of the machine."""
+        """Write the first line, or close the file. host: what else is known of the machine."""
         about = {"format": version(self._name, "header"), "batchproof": __version__, "started": now()}
-        self.write(type="header", **about, host={**host_facts(awake=self._awake), **host}, **fields)
+        try:
+            self.write(type="header", **about, host={**host_facts(awake=self._awake), **host}, **fields)
+        except OSError:
+            with suppress(OSError):  # what could not be written is still in its buffer
+                self.close()
+            raise
 
     def write(self, **fields: Any) -> None:
         """Write one line."""

@@ -119,11 +119,7 @@ class ReportWriter:
     def header(self, **fields: Any) -> None:
         """Write the first line; ReportFolderError if that is impossible."""
         with prepared(self.folder, "report"):
-            try:
-                self._lines.header(**fields)
-            except OSError:
-                self.close()
-                raise
+            self._lines.header(**fields)
 
     def attempt(self, **fields: Any) -> None:
         """Write one attempt at a rule."""

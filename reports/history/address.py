@@ -49,7 +49,7 @@ def parse(store: str) -> Address:
         case "postgresql":
             need("psycopg", "postgresql")
             return _of_server(rest)
-    return _refused(f"{scheme if scheme.isidentifier() else 'that'} is not a kind of database that can hold one")
+    return _refused(f"{scheme if scheme.isidentifier() else 'that'} is not a kind of database that can hold a history")
 
 
 def need(module: str, extra: str = "history") -> None:

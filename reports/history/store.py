@@ -87,6 +87,8 @@ def look(address: Address, *, create: bool) -> None:
         return
     if file.is_dir():
         raise HistoryError(f"{file} is a folder: name a file, such as {file / 'history.sqlite'}")
+    if file.exists() and not file.is_file():  # a pipe would be waited for
+        raise HistoryError(f"{file} is a pipe or a device, which cannot hold a history: name a file")
     if create:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from batchproof.reports.headline import ending, headline, scope
 from batchproof.reports.html import rule_view
 from batchproof.reports.html.page import asset, page, render, visible
 from batchproof.reports.markdown import circumstances
-from batchproof.reports.wording import count
+from batchproof.reports.wording import count, host_in_words
 
 BUDGET = 1_450_000  # bytes of pictures; with 286 rules around them, a page stays below 2 MB
 FAMILIES = {
@@ -131,7 +131,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         "Reached": f"{target['reached']} {target['contact']}".strip(),
         "Sight": target["sight"],
         "Rules": f"{count(len(report.header['rules']), 'rule')}, {scope(report)}",
-        "Host": ", ".join(f"{name} {value}" for name, value in host.items() if name != "awake"),
+        "Host": host_in_words(host),
         "Time": f"{began} {at} to {ended.removeprefix(f'{began}T').replace('T', ' ')} UTC",
     }
     return [(name, value) for name, value in facts.items() if value]

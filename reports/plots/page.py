@@ -17,7 +17,7 @@ from batchproof.reports.plots.catalogue import charts
 from batchproof.reports.plots.chart import Chart, Heat
 from batchproof.reports.plots.colours import dark_style
 from batchproof.reports.plots.drawing import Undrawable, to_svg
-from batchproof.reports.wording import line, listed, number
+from batchproof.reports.wording import host_in_words, line, listed, number
 
 DOCUMENT = "report.html"
 TONES = {"PASS": "pass", "FAIL": "fail", "ERROR": "fail", "INVALID": "warn", "PARTLY": "warn", "INCONCLUSIVE": "warn"}
@@ -93,7 +93,7 @@ def pictures(found: Iterable[Chart]) -> tuple[dict[str, list[dict[str, Any]]], l
 
 def host(header: Line) -> str:
     """Return what is known of the host, in a line."""
-    return ", ".join(f"{name} {value}" for name, value in header["host"].items())
+    return host_in_words(header["host"])
 
 
 def write(folder: str | Path) -> Path:

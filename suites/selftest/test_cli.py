@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 import zipfile
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from batchproof import __version__
+from batchproof.cli import empty_option
 from batchproof.fixtures.judging.catalogue import profiles, rules
 from batchproof.fixtures.judging.declarations import DeclarationError, known_deaths, known_issues, with_claims
 from batchproof.reports import read
@@ -73,6 +75,7 @@ def test_an_unusable_target_has_one_message(
         ("grpc://127.0.0.1:1", "127.0.0.1:1"),
         ("http://127.0.0.1:1", "127.0.0.1:1"),
         ("mutant:tidy", "unknown mutant 'tidy': choose from size-by-one, "),
+        ("mutant:delay-rarmed", "unknown mutant 'delay-rarmed': did you mean 'delay-rearmed'? Choose from size-by-one, "),
         ("no.such.module:Target", "there is no module 'no' to import"),
         ("batchproof.cli:Target", "module 'batchproof.cli' has no 'Target'"),
         ("batchproof.exit_status:WIDTH", "80 is not a target: it has no `info`"),
@@ -298,6 +301,32 @@ def test_the_matrix_of_some_rules(capfd: pytest.CaptureFixture[str]) -> None:
     """An unknown rule is refused before any mutant is judged, and some rules make no page about all."""
     assert invoke(capfd, "mutants", "--rules", "DB-NOTHING-001")[0] == 2
     assert invoke(capfd, "mutants", "--rules", "DB-SIZE-001", "--markdown")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("check --report=", "--report"), ("check --report '' --rules DB-SIZE-001", "--report"),
+        ("bench --report ''", "--report"), ("check --rules ''", "--rules"),
+        ("check --target '' --report out", ""), ("check --report out ''", ""),
+        ("lab awake program --report ''", ""), ("check --rules 'a=' --report out", ""),
+    ],
+)  # fmt: skip
+def test_an_option_that_would_mean_everything_is_not_empty(words: str, option: str) -> None:
+    """A variable that is not set must not select every rule, and must not put a report into this folder."""
+    assert empty_option(shlex.split(words)) == option
+
+
+def test_an_empty_folder_is_not_this_one(tmp_path: Path) -> None:
+    """What is in it stays, and the message says what to do."""
+    (tmp_path / "samples").mkdir()
+    program = [sys.executable, "-m", "batchproof", "bench", "--target", "virtual", "--quick", "--report", ""]
+
+    ended = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("batchproof: --report is empty, perhaps because a variable of a script is not set: ")
+    assert [one.name for one in tmp_path.iterdir()] == ["samples"]
 
 
 def test_an_interruption_during_the_imports_has_no_traceback() -> None:

@@ -41,7 +41,8 @@ def test_a_full_disk_is_not_green(
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(ReportWriter if part != "header" else LineWriter, part, full)
+    owner, verb = (LineWriter, "write") if part == "header" else (ReportWriter, part)  # the header is its first line
+    monkeypatch.setattr(owner, verb, full)
     judge = ["--target", "virtual", "--rules", "DB-SIZE-001,DB-SIZE-002", "--patience", "quick"]
 
     status, out, err = invoke(capfd, "check", *judge, "--report", tmp_path)

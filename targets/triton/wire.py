@@ -320,8 +320,8 @@ class HttpWire(Wire):
     def __init__(self, url: str, metrics: str) -> None:
         try:
             import tritonclient.http as api
-        except ModuleNotFoundError as error:
-            raise TargetError(f"http:// needs '{error.name}': pip install 'tritonclient[http]'") from None
+        except (ModuleNotFoundError, RuntimeError):  # its own words are those of its installer
+            raise TargetError("http:// needs 'tritonclient[http]': pip install 'batchproof[triton]'") from None
 
         self._api, self._url, self._address, self._metrics = api, f"http://{url}", url, Metrics(metrics)
         self._local = threading.local()

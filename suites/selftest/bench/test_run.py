@@ -26,6 +26,7 @@ from batchproof.load.spread.ask import Wanted
 from batchproof.reports import bench_markdown
 from batchproof.reports.formats import bench as report
 from batchproof.reports.formats.bench import BenchWriter
+from batchproof.reports.formats.jsonl import LineWriter
 
 
 @pytest.mark.parametrize(
@@ -107,6 +108,21 @@ def test_a_bench_that_is_lost_is_not_green(
 
     assert run(Options("virtual", quick=True, report=tmp_path), Console(file=io.StringIO())) == 4
     assert f"{tmp_path} cannot be written: No space left on device; make room there" in capfd.readouterr().err
+
+
+def test_a_disk_that_is_full_before_the_first_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It is told like a folder that cannot be made: there is nothing to keep yet."""
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(LineWriter, "write", full)
+
+    assert run(Options("virtual", quick=True, report=tmp_path), Console(file=io.StringIO())) == 4
+    said = f"batchproof: cannot write a bench into {tmp_path}: No space left on device; choose another --report"
+    assert capfd.readouterr().err.strip() == said
 
 
 def test_a_whole_bench_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

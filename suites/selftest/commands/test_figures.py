@@ -10,7 +10,7 @@ from batchproof.cli import app
 from batchproof.commands.figures import in_words, markdown
 from batchproof.reports.figure_names import declared
 from batchproof.reports.figures import Figure
-from batchproof.suites.selftest.runs import HEAD, bench_of, line
+from batchproof.suites.selftest.runs import END, HEAD, bench_of, line
 
 P99 = Figure("open.p99_ns[load=0.6]", 5e6, "ns", "lower", 4e6, 6e6, 1000)
 PAGE = Path(__file__).parents[3] / "docs" / "figures.md"
@@ -39,11 +39,18 @@ def test_the_page_is_what_the_command_prints():
 
 def test_the_figures_of_a_folder_are_printed(tmp_path):
     """Each in one line, with its interval; as JSON, as they are in the file."""
-    folder = bench_of(tmp_path, HEAD, line("a", P99))
+    folder = bench_of(tmp_path, HEAD, line("a", P99), line("b"), END)
 
-    assert shown(folder) == (0, f"{folder}: 1 figures\n  {in_words(P99)}\n")
+    assert shown(folder) == (0, f"{folder}: 1 figure\n  {in_words(P99)}\n")
     assert json.loads(shown(folder, "--json")[1]) == {str(folder): [P99.facts()]}
     assert json.loads(shown("--json")[1])[0]["name"] == next(iter(declared()))
+
+
+def test_a_run_that_was_killed_says_so(tmp_path):
+    """What it has is shown; nobody takes it for all that there is."""
+    folder = bench_of(tmp_path, HEAD, line("a", P99))
+
+    assert shown(folder)[1].startswith(f"{folder}: 1 figure (truncated: the run never got to its end)\n")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Where the output of `lint` and `explain` goes, and what happens if it cannot go there."""
+"""What `lint` and `explain` read, and where their output goes."""
 
 from __future__ import annotations
 
@@ -28,30 +28,6 @@ def good(tmp_path: Path) -> str:
     path = tmp_path / "good.pbtxt"
     path.write_text('backend: "onnxruntime"\n', encoding="utf-8")
     return str(path)
-
-
-@every_command
-def test_a_reader_that_has_left_is_not_a_finding(
-    command: Callable[[str], ExitStatus], good: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """As with `| head`: nothing is said, and the status is not that of a wrong file."""
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "w", encoding="utf-8") as pipe:
-        monkeypatch.setattr(sys, "stdout", pipe)
-        assert command(good) is ExitStatus.UNAVAILABLE
-    assert capsys.readouterr().err == ""
-
-
-@every_command
-def test_a_full_disk_is_told(
-    command: Callable[[str], ExitStatus], good: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """In one line, without a traceback."""
-    with Path("/dev/full").open("w", encoding="utf-8") as full:
-        monkeypatch.setattr(sys, "stdout", full)
-        assert command(good) is ExitStatus.UNAVAILABLE
-    assert capsys.readouterr().err == "batchproof: cannot write to standard output: No space left on device\n"
 
 
 @every_command

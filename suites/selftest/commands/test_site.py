@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from batchproof.commands import site
 from batchproof.commands.site import SiteOptions, build
 from batchproof.exit_status import ExitStatus
 from batchproof.suites.selftest.report_lines import LINES, header, write
@@ -42,6 +46,25 @@ def test_a_site_is_replaced_and_nothing_else_is(reports: Path, tmp_path: Path) -
 
     assert not (out / "rules" / "OLD.html").exists()
     assert ((out / "CNAME").exists(), (tmp_path / "outside").exists()) == (True, True)
+
+
+def test_a_disk_that_was_full_leaves_no_broken_site(
+    reports: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once there is room, the same command writes it."""
+    out = tmp_path / "site"
+
+    @contextlib.contextmanager
+    def full(_path: Path) -> Iterator[io.StringIO]:
+        yield io.StringIO()
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(site, "whole", full)
+        assert build(SiteOptions([reports], out)) is ExitStatus.UNAVAILABLE
+    assert "No space left on device; choose another --out" in capsys.readouterr().err
+    assert list(out.iterdir()) == []
+    assert build(SiteOptions([reports], out)) is ExitStatus.FINE
 
 
 @pytest.mark.parametrize(("name", "text"), [("notes.txt", "mine"), ("site.json", "[]"), ("site.json", "{")])

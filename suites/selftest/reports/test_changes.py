@@ -26,14 +26,14 @@ def report(rules: tuple[str, ...] = (), /, *, after: str = "", **verdicts: str) 
         ("KNOWN", "ERROR", "new error"), ("FAIL", "ERROR", "other"), ("ERROR", "FAIL", "other"),
         ("PASS", "INCONCLUSIVE", "new doubt"), ("FAIL", "INCONCLUSIVE", "new doubt"),
         ("PASS", "KNOWN", "new known issue"), ("FAIL", "KNOWN", "new known issue"), ("-", "KNOWN", "new known issue"),
-        ("FAIL", "PASS", "mended"), ("ERROR", "PASS", "mended"), ("KNOWN", "PASS", "mended"),
-        ("INCONCLUSIVE", "PASS", "mended"), ("-", "PASS", "judged now"), ("UNSUPPORTED", "PASS", "judged now"),
+        ("FAIL", "PASS", "fixed"), ("ERROR", "PASS", "fixed"), ("KNOWN", "PASS", "fixed"),
+        ("INCONCLUSIVE", "PASS", "fixed"), ("-", "PASS", "judged now"), ("UNSUPPORTED", "PASS", "judged now"),
         ("OBSERVED", "PASS", "other"), ("PASS", "SKIPPED", "not judged any more"), ("PASS", "-", "not judged any more"),
         ("FAIL", "?", "not judged any more"), ("-", "SKIPPED", "other"), ("SKIPPED", "UNSUPPORTED", "other"),
     ],
 )  # fmt: skip
 def test_every_pair_of_verdicts_has_a_word(before: str, now: str, said: str) -> None:
-    """A rule that was not judged and fails is a new failure; one that is no longer judged is not mended."""
+    """A rule that was not judged and fails is a new failure; one that is no longer judged is not fixed."""
     assert kind(before, now) == said
 
 
@@ -45,7 +45,7 @@ def test_changes_are_in_the_order_in_which_people_read_them() -> None:
     found = changes(base, new)
 
     said = [(one.rule[3], one.kind) for one in found.changes]
-    assert said == [("E", "new failure"), ("C", "new doubt"), ("F", "new known issue"), ("B", "mended")]
+    assert said == [("E", "new failure"), ("C", "new doubt"), ("F", "new known issue"), ("B", "fixed")]
     assert [KINDS.index(word) for _, word in said] == sorted(KINDS.index(word) for _, word in said)
     assert (found.remaining, found.both) == (1, 6)
 

@@ -23,6 +23,7 @@ from batchproof.suites.selftest.report_lines import footer, header, one, result
         ({"verdict": "SKIPPED", "told": "fail"}, {"exit_status": 0}, "NO VERDICT: no MUST rule was judged to hold"),
         ({"verdict": "ERROR"}, {}, "NO VERDICT: 1 of 1 MUST rule could not be judged"),
         ({"verdict": "INCONCLUSIVE"}, {}, "INCONCLUSIVE: the host was too noisy to judge 1 of 1 MUST rule"),
+        ({"verdict": "NOT_OBSERVABLE"}, {"exit_status": 5}, "NO VERDICT: no rule was judged to hold"),
         ({}, {"exit_status": 3}, "NO VERDICT: no MUST rule failed, but the exit status is 3"),
         ({}, {"complete": False, "exit_status": 0}, "NO VERDICT: the run ended early, 1 of 1 rule with a result"),
     ],

@@ -17,7 +17,7 @@ def report(*results: dict[str, object], version: str = "2.51.0", status: int = 0
 
 
 def test_five_lines_and_a_table() -> None:
-    """The sentence of the new report, that of the base, what is broken, what is mended, and what was judged."""
+    """The sentence of the new report, that of the base, what is broken, what is fixed, and what was judged."""
     base = report(result("DB-A-001", "FAIL"), *(result(f"DB-B-00{n}") for n in (1, 2, 3)), version="2.50.0", status=1)
     failing = [result("DB-B-001", "FAIL"), result("DB-B-002", "FAIL", after=["DB-B-001"])]
     new = report(result("DB-A-001"), *failing, result("DB-B-003", "KNOWN"), status=1)
@@ -28,8 +28,8 @@ def test_five_lines_and_a_table() -> None:
         "",
         f"- **NOT CONFORMANT: 2 of 4 judged MUST rules fail (1 of them follows from another)** (profile CORE, {by})",
         f"- Base: triton 2.50.0 was NOT CONFORMANT: 1 of 4 judged MUST rules fails ({by}).",
-        "- 2 new failures: DB-B-001 to 002 (1 of them follows from another rule). 1 new known issue: DB-B-003.",
-        "- 1 rule is mended: DB-A-001.",
+        "- 2 new failures: DB-B-001 and DB-B-002 (1 of them follows from another rule). 1 new known issue: DB-B-003.",
+        "- 1 rule is fixed: DB-A-001.",
         "- 4 rules judged in both.",
         "",
         "| change                             | rule     | level | title              | before   | now      |",
@@ -37,7 +37,7 @@ def test_five_lines_and_a_table() -> None:
         "| new failure                        | DB-B-001 | MUST  | What DB-B-001 says | PASS     | **FAIL** |",
         "| new failure, follows from DB-B-001 | DB-B-002 | MUST  | What DB-B-002 says | PASS     | **FAIL** |",
         "| new known issue                    | DB-B-003 | MUST  | What DB-B-003 says | PASS     | KNOWN    |",
-        "| mended                             | DB-A-001 | MUST  | What DB-A-001 says | **FAIL** | PASS     |",
+        "| fixed                              | DB-A-001 | MUST  | What DB-A-001 says | **FAIL** | PASS     |",
     ]
 
 
@@ -47,7 +47,7 @@ def test_nothing_changed() -> None:
 
     text = to_summary(same, same)
 
-    assert "- No new failure; 1 rule fails as before.\n- No rule is mended.\n- 2 rules judged in both.\n" in text
+    assert "- No new failure; 1 rule fails as before.\n- No rule is fixed.\n- 2 rules judged in both.\n" in text
     assert text.endswith("\n\nNo verdict changed.\n")
 
 

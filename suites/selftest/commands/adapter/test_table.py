@@ -34,6 +34,15 @@ def test_a_clean_adapter(capfd: Capture, tmp_path: Path) -> None:
     assert problems(tomllib.loads(file.read_text())["claims"]) == []
 
 
+def test_a_hostile_name_is_only_a_name(capfd: Capture, tmp_path: Path) -> None:
+    """It colours nothing, is no markup, and neither opens nor ends a line of the claims."""
+    status, out, _ = invoke(capfd, "adapter", "check", f"{HERE}:HostileName", "--claims", tmp_path / "claims.toml")
+
+    assert (status, out.splitlines()[0].strip()) == (ExitStatus.FINE, "evil [/bold] rows = 1 1.0")
+    assert "\x1b" not in out
+    assert problems(tomllib.loads((tmp_path / "claims.toml").read_text())["claims"]) == []
+
+
 def test_a_wrong_adapter(capfd: Capture) -> None:
     """What is wrong, the line with its text, and what to do are printed."""
     status, out, _ = invoke(capfd, "adapter", "check", f"{HERE}:QueueNeverLess")
@@ -41,7 +50,7 @@ def test_a_wrong_adapter(capfd: Capture) -> None:
     assert status == ExitStatus.FAILED
     assert "WRONG  queue: `queued()` is 8 after all were answered" in out
     assert "def queued(self) -> int:  # <- here" in out
-    assert "Mend this first: nothing else can be tried yet" in out
+    assert "Fix this first: nothing else can be tried yet" in out
 
 
 def test_several_things_are_counted(capfd: Capture) -> None:

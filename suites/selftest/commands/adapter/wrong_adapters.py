@@ -71,6 +71,14 @@ class Right:
         return self.deployed(self.stack.deploy(config))
 
 
+class HostileName(Right):
+    """Its name has what a terminal, a reader of TOML and a library of markup obey."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.info = replace(self.info, name="\x1b[31mevil\u202e [/bold]\nrows = 1\n")
+
+
 def adapter(deployed: type, batcher: type = VirtualTarget) -> type:
     """Return the adapter whose deployments are these."""
     return type(deployed.__name__.strip("_"), (Right,), {"deployed": deployed, "batcher": batcher})

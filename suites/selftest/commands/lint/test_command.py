@@ -6,6 +6,7 @@ import io
 import json
 import os
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -294,12 +295,12 @@ def test_much_is_bounded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "and at least 980 more of this rule" in out
 
 
-def test_output_that_is_not_utf8_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_that_is_not_utf8_works(tmp_path: Path) -> None:
     """Where the terminal has no such character, it is escaped."""
-    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    monkeypatch.setattr(sys, "stdout", out)
+    file = put(tmp_path / "a.pbtxt", 'backend: "onnxruntime"\ninput { name: "\u00e9" data_type: TYPE_FP32 dims: 0 }\n')
+    program, env = [sys.executable, "-m", "batchproof", "lint", str(file)], {**os.environ, "PYTHONIOENCODING": "ascii"}
 
-    run(put(tmp_path / "a.pbtxt", 'backend: "onnxruntime"\ninput { name: "\u00e9" data_type: TYPE_FP32 dims: 0 }\n'))
+    ended = subprocess.run(program, capture_output=True, timeout=60, check=False, env=env)
 
-    out.flush()
-    assert b"model input '\\xe9' dimension" in out.buffer.getvalue()  # type: ignore[attr-defined]
+    assert (ended.returncode, ended.stderr) == (ExitStatus.FAILED, b"")
+    assert b"model input '\\xe9' dimension" in ended.stdout

@@ -63,6 +63,8 @@ def test_what_is_not_a_history_is_told_and_left_alone(tmp_path: Path) -> None:
     assert "it holds other tables" in why_not(other)
     assert "it holds other tables" in why_not(other, create=True)
     assert "is a folder: name a file" in why_not(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    assert "is a pipe or a device" in why_not(tmp_path / "pipe")  # and nobody waits for it
     assert "cannot be written: Not a directory; name another --store" in why_not(text / "below" / "x.sqlite", create=True)
     assert (text.read_text(), other.read_bytes()) == ("# A page\n" * 100, before)
 
