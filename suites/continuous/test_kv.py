@@ -159,7 +159,7 @@ def test_computed_only(generating, judge, claims):
 def test_hits_return(generating, judge):
     """Blocks that several requests shared are free for others when all of them have ended"""
     on = generating(blocks=12, length=12, prefix_cache=True)
-    for family in range(18):
+    for family in range(16):
         for names in (("first",), ("hit", "both")):
             on.send(*(f"{name}{family}" for name in names), length=4 * on.block, shared=3 * on.block, family=family,
                     max_tokens=2 if family < 14 else 4)  # fmt: skip
