@@ -419,6 +419,13 @@ _TABLE = (
         "more requests that run than an iteration has rows",
     ),
     Claim(
+        "stages",
+        "So many iterations are under way at the same time, each of other requests, as with micro-batches in the stages of "
+        "a pipeline: a request that runs is in at least one of so many in a row. 1: it is in each.",
+        "one iteration at a time",
+        least=1,
+    ),
+    Claim(
         "long_prefill_limit",
         "A limit can be set on the tokens of a prompt that an iteration computes while there are other requests.",
         "a limit on long prompts alongside others",

@@ -102,10 +102,13 @@ def test_gives_back(generating, judge, claims):
 
 
 def dozens_of_aborts(on, judge):
-    """Requests are aborted in each state, and what each leaves behind adds up; then two come that need many blocks."""
+    """Requests are aborted in each state, and what each leaves behind adds up; then two come that need many blocks.
+
+    One waits, and may have a place and blocks already: an engine that computes prompts whole has no budget left for it.
+    """
     for place in range(DOZENS):
         on.send(f"hog{place}", length=6 * on.block, max_tokens=2 * on.block)
-        on.send(f"waits{place}", length=on.block)
+        on.send(f"waits{place}", length=3 * on.block)
         on.until_running(f"hog{place}")
         on.abort(f"waits{place}")
         on.abort(f"hog{place}")

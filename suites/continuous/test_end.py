@@ -74,11 +74,14 @@ def test_empty_prompt(generating, judge):
 
 
 @pytest.mark.rule("CB-END-007")
-def test_stop_at_the_edges(generating, judge):
+def test_stop_at_the_edges(generating, judge, claims):
     """A stop token ends the text once, even as the first token or as the last one allowed"""
     on = generating()
     on.send("first", max_tokens=6, stop_after=1)
     on.send("last", max_tokens=6, stop_after=6)
+    if claims.get("samples"):  # of which each ends by itself, and all have their first token at once
+        on.send("each first", max_tokens=6, stop_after=1, samples=2)
+        on.send("each last", max_tokens=6, stop_after=6, samples=2)
 
     judge(on.generations())
 

@@ -26,6 +26,7 @@ KEY = "BATCHPROOF_OPENAI_KEY"
 CLAIMS = {"text": "unknown", "block_size": 16, "streaming": True, "cancel": True, "max_model_len": False}
 PREFIX = "openai:"
 MODELS = "/v1/models"
+OPTIONS = {"model", "longest"}
 FORM = "openai:http://host:port"
 WAIT_S = 0.02  # the longest wait for something new in a step
 LEAVES_S = 5.0  # the longest wait for a thread whose connection was closed
@@ -43,8 +44,11 @@ def words(tokens: tuple[int, ...]) -> str:
     return " ".join(WORDS[one % len(WORDS)] + WORDS[one // len(WORDS) % len(WORDS)] for one in tokens)
 
 
-def parsed(spec: str) -> tuple[Address, str]:
-    """Return where a server is, and the name of the model that is asked for; UnknownTarget if that is not an address."""
+def parsed(spec: str) -> tuple[Address, Mapping[str, str]]:
+    """Return where a server is, and the options that are given for it; UnknownTarget if that is not an address.
+
+    model: the name of the model that is asked for. longest: the longest prompt with its text that it takes, in tokens.
+    """
     parts = urlsplit(spec.removeprefix(PREFIX))
     if parts.username or parts.password:
         raise UnknownTarget(f"--target openai:...: do not put a password into the address; set {KEY} to the server's key")
@@ -55,27 +59,33 @@ def parsed(spec: str) -> tuple[Address, str]:
         raise UnknownTarget(f"--target {spec}: {error}: write {FORM}") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UnknownTarget(f"--target {spec} is not the address of a server: write {FORM}")
-    if unknown := sorted(set(options) - {"model"}):
-        raise UnknownTarget(f"--target {spec}: unknown option {', '.join(unknown)}: choose from model")
+    if unknown := sorted(set(options) - OPTIONS):
+        choices = ", ".join(sorted(OPTIONS))
+        raise UnknownTarget(f"--target {spec}: unknown option {', '.join(unknown)}: choose from {choices}")
+    if not (options.get("longest") or "1").isdecimal():
+        raise UnknownTarget(f"--target {spec}: longest={options['longest']} is not a number of tokens")
     path = parts.path.rstrip("/").removesuffix("/v1")
-    return Address(parts.hostname, port, path, parts.scheme == "https", os.environ.get(KEY, "")), options.get("model", "")
+    return Address(parts.hostname, port, path, parts.scheme == "https", os.environ.get(KEY, "")), options
 
 
 class OpenAITarget:
     """A running server. A few short requests find out its model's name, and how its tokens can be counted."""
 
     def __init__(self, spec: str) -> None:
-        self.address, asked = parsed(spec)
-        self.model = self._model(asked)
+        self.address, options = parsed(spec)
+        self.model, says = self._model(options.get("model", ""))
+        self.longest = int(options.get("longest") or says)
         self.as_ids, self.extra = self._manner()
         samples = self._probed(self.as_ids, {**self.extra, "n": 2})
         claims = {**CLAIMS, "samples": {one.sample for one in samples if one.end in ("length", "stop")} == {0, 1}}
         self.info = TargetInfo("openai", self.model, spec, sight="wire", claims=claims, discipline="continuous")
 
     def engine(self, config: EngineConfig) -> OpenAIEngine:
-        """Return a client. The server cannot be configured, so no limit is claimed."""
+        """Return a client. The server cannot be configured: what is longer than it takes is not sent."""
         if config.policy != "fcfs":
             raise Unsupported("request_priorities")
+        if 0 < self.longest < config.max_model_len:
+            raise Unsupported(f"texts of more than {self.longest} tokens, with their prompts")
         return OpenAIEngine(self)
 
     def deploy(self, config: Any) -> Any:  # noqa: ARG002 - as the protocol has it
@@ -99,16 +109,19 @@ class OpenAITarget:
 
     # ------------------------------------------------------------------------------------- what kind of server it is
 
-    def _model(self, asked: str) -> str:
+    def _model(self, asked: str) -> tuple[str, int]:
+        """Return the model's name, and the longest text that the server says it takes, as vLLM's does; 0 if it does not."""
         found = self._got(MODELS)
         try:
-            names = [one["id"] for one in found["data"]]
+            longest = {one["id"]: one.get("max_model_len") for one in found["data"]}
+            names = list(longest)
             if not all(isinstance(one, str) for one in names):
                 raise TypeError
-        except (KeyError, TypeError):
+        except (AttributeError, KeyError, TypeError):
             raise TargetError(f"{self.address.base} is not a server of the OpenAI API: its /v1/models has no list") from None
         if asked in names or (not asked and len(names) == 1):
-            return asked or names[0]
+            name = asked or names[0]
+            return name, longest[name] if type(longest[name]) is int else 0
         if not names:
             raise TargetError(f"{self.address.base} has no model: load one first")
         there = f"{self.address.base} has {', '.join(names)}"

@@ -41,9 +41,9 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, fault="", key="", models=MODELS, pace_s=0.0):
+    def __init__(self, fault="", key="", models=MODELS, pace_s=0.0, longest=None):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.fault, self.key, self.models, self.pace_s = fault, key, models, pace_s
+        self.fault, self.key, self.models, self.pace_s, self.longest = fault, key, models, pace_s, longest
         self.served, self.left, self.inside, self.lock = [], 0, 0, threading.Lock()
         self.released = threading.Event()
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
@@ -86,7 +86,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.send_header("Content-Length", "0")
                 self.end_headers()
             else:
-                self._answer(200, {"data": [{"id": name} for name in self.server.models]})
+                says = {"max_model_len": self.server.longest} if self.server.longest else {}
+                self._answer(200, {"data": [{"id": name, **says} for name in self.server.models]})
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

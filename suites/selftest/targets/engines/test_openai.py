@@ -183,7 +183,8 @@ def test_a_server_that_goes_away_is_said_to_be_gone():
         ("openai:http://", "is not the address of a server"),
         ("openai:ftp://host:1", "is not the address of a server"),
         ("openai:http://host:port", "write openai:http://host:port"),
-        ("openai:http://host:1?modl=x", "unknown option modl: choose from model"),
+        ("openai:http://host:1?modl=x", "unknown option modl: choose from longest, model"),
+        ("openai:http://host:1?longest=all", "longest=all is not a number of tokens"),
         ("openai:http://user:secret@host:1", "do not put a password into the address"),
     ],
 )
@@ -293,6 +294,18 @@ def test_a_policy_cannot_be_asked_for():
     """Nothing of the server is configured."""
     with Server() as server, pytest.raises(Unsupported):
         found(server).engine(EngineConfig(policy="priority"))
+
+
+@pytest.mark.parametrize(("said", "asked", "served"), [(None, "", 4096), (512, "", 512), (None, "?longest=512", 512)])
+def test_no_longer_text_is_sent_than_a_server_takes(said, asked, served):
+    """As it says itself, or as the user does; otherwise it is asked for any text."""
+    with Server(longest=said) as server:
+        target = resolve(f"openai:{server.url}{asked}")
+
+        target.engine(EngineConfig(max_model_len=served))
+        if served == 512:
+            with pytest.raises(Unsupported, match="texts of more than 512 tokens"):
+                target.engine(EngineConfig(max_model_len=513))
 
 
 def test_misuse_is_misuse():
