@@ -4,7 +4,7 @@ import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Close, Entered, Queued, Release, in_line
 from batchproof.fixtures.driving.sequence_features import STATE
-from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, plug, step, turn, turns, whole
+from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, plug, roomy, step, turn, turns, whole
 from batchproof.targets.claims import unmet
 
 FOUR, OLDEST = direct(), oldest(candidates=4)
@@ -127,7 +127,7 @@ def test_forty_slots(claims, drive, judge):
 def test_three_instances(claims, drive, judge):
     """With three instances, a sequence stays in its own although another one is free"""
     ids = range(5, 11)
-    for config in claimed(claims, *THREE_PAIRS):
+    for config in roomy(claims, *THREE_PAIRS):
         script = [*turn(ids, 0)]
         for number, busy in enumerate(ids, 1):
             held = step(busy, number, work_ns=80 * MS)
