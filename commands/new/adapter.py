@@ -1,7 +1,8 @@
 """`batchproof new adapter NAME`: a complete adapter, a stand-in for the batcher behind it, and a test that runs CORE.
 
 There are four kinds for batchers, by how one is reached, one for batchers of sequences, and one for engines with
-continuous batching. The files in `skeleton/` are the source: they run as they are, and docs/adapters.md shows two of them. The new name replaces `example`.
+continuous batching. The files in `skeleton/` are the source: they run as they are, and docs/adapters.md shows two of them.
+The new name replaces `example`.
 """
 
 from __future__ import annotations
