@@ -38,6 +38,7 @@ UNTRIED = "# Not tried, and so not claimed: {names}.\n"
 OTHERS = (
     "max_queue_size", "queue_limit_counts", "timeout_delay", "timeout_override", "preferred_sizes", "ordering", "priorities",
     "shapes", "ragged", "optional_inputs", "response_cache", "statistics", "error_status", "faults", "counts_results",
+    "sequences", "custom_batching", "repository",
 )  # fmt: skip
 OF_SEQUENCES = ("cancel", "close")  # what is measured of a stack that serves only sequences
 SEQUENCE_OTHERS = (
