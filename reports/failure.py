@@ -12,8 +12,9 @@ from batchproof.reports.formats.jsonl import Line
 from batchproof.reports.wording import clean, duration, hanging, line, message
 
 WIDTH = 100
+PROBLEMS = 3  # of the rig that are shown
 PICTURE_WIDTH = WIDTH - 2  # columns; a picture is indented by two
-_ELSEWHERE = re.compile(r"\(in a drive of ((?:DB|PERF)-(?:[A-Z]+-\d{3}|\*))")  # needed again: the rule whose drive it was
+_ELSEWHERE = re.compile(r"\(in a drive of ((?:[A-Z]+)-(?:[A-Z]+-\d{3}|\*))")  # needed again: the rule whose drive it was
 _CONFIG = {
     "max_batch_size": "max_batch",
     "max_queue_delay_ns": "delay",
@@ -41,12 +42,18 @@ def text(result: Line, attempts: Iterable[Line], header: Line, folder: str | Pur
         *hanging("note", message(shown.get("note") or "")),
         *hanging("attempts", ", ".join(attempt["verdict"] for attempt in mine) if len(mine) > 1 else ""),
         *(f"  {clean(row)[:PICTURE_WIDTH]}".replace("\n", " ") for row in shown.get("picture", ())),
-        *_several("rig", [message(problem) for problem in shown.get("problems", ())]),
+        *_several("rig", _first([message(problem) for problem in shown.get("problems", ())])),
         *_several("check", [message(hint) for hint in result["hints"]]),
         *hanging("known", line(result["link"])),
         *(f"  {'' if number else 'again':<10}{one}" for number, one in enumerate(again(result, mine, header, folder))),
     ]
     return "\n".join(rows)
+
+
+def _first(problems: list[str]) -> list[str]:
+    """Return the first problems of the rig, and how many there are more: those mostly follow from these."""
+    more = len(problems) - PROBLEMS
+    return [*problems[:PROBLEMS], f"and {more} more"] if more > 1 else problems
 
 
 def again(result: Line, attempts: Iterable[Line], header: Line, folder: str | PurePath = "") -> Iterator[str]:

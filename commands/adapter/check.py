@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -164,10 +165,37 @@ class Examination(Deploying):
             self._add(unseen("and the rest", NO_SENSE))
             return
         before = self.facts.steps
-        self._try(
+        seen = self._try(
             sequences.CHECK, "a sequence", probe, lambda one: (*before, sequences.steps(one, strategy)),
             lambda seen: sequences.judge(seen[-1]), "steps",
         )  # fmt: skip
+        if seen is None or not seen[-1].good:
+            self._add(unseen("and the rest", NO_SENSE))
+            return
+        self._many_sequences(probe)
+
+    def _many_sequences(self, probe: Probe) -> None:
+        """Try what rules do with requests each of which is a sequence: hold, queue, cancel, fail, and close under them."""
+        probe.ids = itertools.count(sequences.LONE)
+        self._try("gate", "gate, log and queue", probe, self._backlog, backlog.judge, "backlog")
+        if self._is_wrong("gate", "log", "queue", "busy model"):
+            self._add(unseen("and the rest", NO_SENSE))
+            return
+        usable, claims = self.facts.usable, self.claims
+        self._try(
+            "cancel", "cancel", probe, lambda one: experiments.cancelled(one, SIZE, usable=usable),
+            lambda seen: ending.judge_cancelled(seen, claimed=claims("cancel"), rules=ending.OF_SEQUENCES), "cancelled",
+        )  # fmt: skip
+        self._try(
+            "model's error", ERROR, probe, experiments.failure,
+            lambda seen: ending.judge_failure(seen, rules=ending.OF_SEQUENCES), "failure",
+        )  # fmt: skip
+        self._revive()
+        if not self.ended and probe.deployment.inner is not self.target.inner:
+            self._try(
+                "close", "close", probe, lambda one: experiments.closing(one, usable=usable),
+                lambda seen: ending.judge_closing(seen, claimed=claims("close")), "closing",
+            )  # fmt: skip
 
     def _delays(self) -> list[int]:
         """Return the delays to try, the least first."""
@@ -417,5 +445,7 @@ def examine(spec: str, say: Callable[[str], None] = lambda _: None) -> Examined:
         )
     if examination.only_sequences:
         served = bool(facts.steps) and all(one.good for one in facts.steps)
-        return Examined(*described, found, facts, seconds, measured(facts), served, "SEQUENCE", SEQUENCE_OTHERS)
+        claims = measured(facts)
+        untried = tuple(name for name in SEQUENCE_OTHERS if name not in {one.name for one in claims})
+        return Examined(*described, found, facts, seconds, claims, served, "SEQUENCE", untried)
     return Examined(*described, found, facts, seconds, measured(facts), examination.ready)

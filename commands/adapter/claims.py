@@ -38,7 +38,9 @@ UNTRIED = "# Not tried, and so not claimed: {names}.\n"
 OTHERS = (
     "max_queue_size", "queue_limit_counts", "timeout_delay", "timeout_override", "preferred_sizes", "ordering", "priorities",
     "shapes", "ragged", "optional_inputs", "response_cache", "statistics", "error_status", "faults", "counts_results",
+    "sequences", "custom_batching", "repository",
 )  # fmt: skip
+OF_SEQUENCES = ("cancel", "close")  # what is measured of a stack that serves only sequences
 SEQUENCE_OTHERS = (
     "sequence_ids", "sequence_state", "delay", "delay_anchor", "instances", "cancel", "queue_timeout", "close", "closing",
     "preferred_sizes", "statistics", "error_status",
@@ -70,7 +72,12 @@ class Measured:
 
 
 def measured(facts: Facts) -> tuple[Measured, ...]:
-    """Return the claims that these facts support, those of the delay first."""
+    """Return the claims that these facts support, those of the delay first.
+
+    Where only sequences are served, a backlog shows little: how they share batches depends on their slots.
+    """
+    if facts.steps:
+        return (*_sequences(facts), *(one for one in _features(facts) if one.name in OF_SEQUENCES))
     return (*_sequences(facts), *_delay(facts), *_batches(facts), *_features(facts))
 
 

@@ -10,6 +10,19 @@ from batchproof.commands.adapter.finding import Finding, ms, note, ok, unseen, w
 
 
 @dataclass(frozen=True)
+class Rules:
+    """The rules that judge what a check only notes: a cancelled request that runs, one that is never told, an error."""
+
+    cancelled: str
+    told: str
+    failed: str
+
+
+PLAIN = Rules("DB-CANCEL-001", "DB-CANCEL-006", "the rules DB-FAIL-* judge that")
+OF_SEQUENCES = Rules("SB-CANCEL-001", "SB-LAW-007", "SB-LIVE-001 judges that")
+
+
+@dataclass(frozen=True)
 class Smallest:
     """max_batch_size that were tried, with what `deploy` said (empty: it deployed), and the batches of a backlog with 1.
 
@@ -130,7 +143,7 @@ def judge_rows(found: Rows) -> tuple[Finding, ...]:
     return (ok("rows", says[found.value]),)
 
 
-def judge_cancelled(found: Cancelled, *, claimed: bool) -> tuple[Finding, ...]:
+def judge_cancelled(found: Cancelled, *, claimed: bool, rules: Rules = PLAIN) -> tuple[Finding, ...]:
     """Judge whether `cancel` does something.
 
     A request that runs all the same shows a verb that does nothing. One that is taken out of the queue and never told of is
@@ -144,10 +157,10 @@ def judge_cancelled(found: Cancelled, *, claimed: bool) -> tuple[Finding, ...]:
         return (unseen("cancel", f"it needs {NEEDED}"),)
     if found.executed:
         says = "`cancel` does nothing: a cancelled request was executed"
-        mend = "cancel it where it is queued; if that is done, the stack breaks DB-CANCEL-001"
+        mend = f"cancel it where it is queued; if that is done, the stack breaks {rules.cancelled}"
         return (wrong("cancel", says, "cancel", mend) if claimed else note("cancel", says, "cancel", mend),)
     if found.ended is None or not found.ended.answered:
-        says = "a cancelled request does not reach the model, and its sender is never told: DB-CANCEL-006 judges that"
+        says = f"a cancelled request does not reach the model, and its sender is never told: {rules.told} judges that"
         mend = "if the stack does tell its caller, settle the Future: Refused(Kind.CANCELLED, ...)"
         return (note("cancel", says, "cancel", mend),)
     if found.ended.kind != "cancelled":
@@ -177,17 +190,13 @@ def judge_expired(found: Expired, *, claimed: bool) -> tuple[Finding, ...]:
     return (note("timeout", says, "deploy"),)
 
 
-def judge_failure(found: Failure) -> tuple[Finding, ...]:
+def judge_failure(found: Failure, *, rules: Rules = PLAIN) -> tuple[Finding, ...]:
     """Judge what becomes of an error of the model."""
     failed = found.failed
     if failed.answered and failed.error and not failed.kind:
         return (wrong("model's error", f"the Future raises {failed.error}, not Refused", "submit", REFUSED),)
     if not failed.answered:
-        return (
-            note(
-                "model's error", "a request whose batch raises is never answered: the rules DB-FAIL-* judge that", "submit"
-            ),
-        )
+        return (note("model's error", f"a request whose batch raises is never answered: {rules.failed}", "submit"),)
     if not failed.error:
         mend = "if the stack returns errors as results, raise Refused(Kind.FAILED, ...) for them"
         return (wrong("model's error", "a request whose batch raises gets an answer", "submit", mend),)
@@ -196,7 +205,7 @@ def judge_failure(found: Failure) -> tuple[Finding, ...]:
         return (wrong("model's error", f"an error of the model is refused as {failed.kind!r}", "submit", mend),)
     if not found.following.answered or found.following.error:
         how = found.following.error or "no answer"
-        return (note("model's error", f"refused as failed; the request after it got {how}: the rules DB-FAIL-* judge that"),)
+        return (note("model's error", f"refused as failed; the request after it got {how}: {rules.failed}"),)
     return (ok("model's error", "refused as failed, and the next request is served"),)
 
 

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import secrets
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -105,13 +105,14 @@ def _readable(line: object) -> bool:
 
 
 class Probe:
-    """One deployment under test."""
+    """One deployment under test. ids: correlation IDs, if each request is to be a sequence of its own."""
 
     def __init__(self, deployment: FullDeployment) -> None:
         self.deployment = deployment
         self.clock = deployment.clock
         self.lines: list[Mapping[str, Any]] = []
         self.odd: list[object] = []
+        self.ids: Iterator[int] | None = None
         self._caller = None if deployment.simulated else Caller()
 
     def call(self, verb: str, function: Callable[[], Result], limit_ns: int = SOON_NS) -> Result:
@@ -129,6 +130,8 @@ class Probe:
 
     def send(self, name: str, *, gate: int = 0, **payload: Any) -> Track:
         """Send a request. If `submit` has not returned in time, its track has no Future yet."""
+        if self.ids is not None:
+            payload = {"sequence": next(self.ids), "start": True, "end": True, **payload}
         request = Request(name, next(_serials), Payload(nonce=secrets.randbits(62), **payload), gate)
         track = Track(request, self.clock.now_ns())
 

@@ -12,7 +12,7 @@ from batchproof.targets.witness.probe import Place, step
 
 CHECK, PLACES = "sequence", "places"
 STRATEGIES = {"direct": (DIRECT,), "oldest": (OLDEST,), "both": (DIRECT, OLDEST)}  # by what is claimed
-WHOLE, STEPS = 1, 2  # correlation IDs: of a sequence of one request, and of one of three
+WHOLE, STEPS, LONE = 1, 2, 3  # correlation IDs: of a sequence of one request, of one of three, and the first of many others
 NAMES = ("START", "middle", "END")
 PASSED_ON = "pass payload.sequence, payload.start and payload.end of the request on (docs/adapters.md, Sequences)"
 TOLD = "call `Witness.execute_steps` with a Place for each request: without them, no rule can see what the model was told"

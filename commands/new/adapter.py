@@ -1,7 +1,8 @@
 """`batchproof new adapter NAME`: a complete adapter, a stand-in for the batcher behind it, and a test that runs CORE.
 
-There are four kinds for batchers, by how one is reached, and one for engines with continuous batching. The files in
-`skeleton/` are the source: they run as they are, and docs/adapters.md shows two of them. The new name replaces `example`.
+There are four kinds for batchers, by how one is reached, one for batchers of sequences, and one for engines with
+continuous batching. The files in `skeleton/` are the source: they run as they are, and docs/adapters.md shows two of them.
+The new name replaces `example`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,12 @@ SERVED = (
     "{adapter}, deploy: what the server is started with, where a request is sent, and when it is ready",
     "{adapter}, __init__: the distributions that the server needs, so that a missing one is named",
 )
-
+OF_SEQUENCES = (
+    "{adapter}: import your batcher instead of {batcher}, and delete {batcher}",
+    "{adapter}, __init__: start it with a `Witness` for each instance; size, strategy and idle time come from `config`",
+    "{adapter}, model: tell the witness which place each request has, and what the model is told: START, END, READY, ID",
+    "{adapter}, submit: send the payload with its sequence; say which Kind each of your errors is",
+)
 STEPPED = (
     "{adapter}: import your engine instead of {engine}, and delete {engine}",
     "{adapter}, __init__: give it the witness as its language model; its sizes come from `config`",
@@ -53,6 +59,7 @@ KINDS = {
     "asyncio": Kind((f"asyncio_loop/{BATCHER}", f"asyncio_loop/{ADAPTER}", TEST), IN_PROCESS),
     "http": Kind((f"in_process/{BATCHER}", f"http_server/{SERVER}", f"http_server/{ADAPTER}", TEST), SERVED),
     "grpc-v2": Kind((f"in_process/{BATCHER}", f"grpc_v2_server/{SERVER}", f"grpc_v2_server/{ADAPTER}", TEST), SERVED),
+    "sequences": Kind((f"sequences/{BATCHER}", f"sequences/{ADAPTER}", f"sequences/{TEST}"), OF_SEQUENCES, "SEQUENCE"),
     "engine": Kind((f"engine/{ENGINE}", f"engine/{ADAPTER}", f"engine/{TEST}"), STEPPED, "CONTINUOUS"),
 }
 

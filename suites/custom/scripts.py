@@ -4,6 +4,8 @@ from batchproof.fixtures.driving.script import Script, Send, gated
 from batchproof.reference_batcher import BatcherConfig
 
 LIMITED = BatcherConfig(max_batch_size=8, strategy="volume:96")
+MIB = 1 << 20  # beyond what a short number holds
+LARGE = BatcherConfig(max_batch_size=8, strategy=f"volume:{96 * MIB}")
 FIRST = BatcherConfig(max_batch_size=8, strategy="first")
 ALONE = BatcherConfig(max_batch_size=8, strategy="alone")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchproof.suites.custom.scripts import ALONE, FIRST, LIMITED, backlog
+from batchproof.suites.custom.scripts import ALONE, FIRST, LARGE, LIMITED, MIB, backlog
 
 MIXED = (1, 1, 1, 1, 1, 1, 1, 96, 64, 16, 64, 32, 32, 32, 8, 1)  # the eighth would fill a batch, and exceed the limit
 
@@ -11,6 +11,7 @@ MIXED = (1, 1, 1, 1, 1, 1, 1, 96, 64, 16, 64, 32, 32, 32, 8, 1)  # the eighth wo
 def test_within_limit(drive, judge):
     """No batch of several requests exceeds the limit of its strategy"""
     judge(drive(LIMITED, backlog(*MIXED), policy=True))
+    judge(drive(LARGE, backlog(*(volume * MIB for volume in MIXED)), policy=True))
 
 
 @pytest.mark.rule("CU-LIMIT-002")

@@ -30,7 +30,7 @@ PUBLIC = {
     ),
 }
 ENGINES = {"batchproof.targets.engines", "batchproof.targets.witness.paged", "batchproof.reference_batcher.continuous"}
-KINDS = ("in_process", "asyncio_loop", "http_server", "grpc_v2_server", "engine")
+KINDS = ("in_process", "asyncio_loop", "http_server", "grpc_v2_server", "sequences", "engine")
 ADAPTERS = ("targets/litserve.py", *(f"commands/new/skeleton/{kind}/example_adapter.py" for kind in KINDS))
 HEAVY = ("torch", "tritonclient", "litserve", "scipy", "pytest")
 

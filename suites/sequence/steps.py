@@ -7,6 +7,7 @@ the last one is answered, or seen in the queue. Every sequence has its END, so t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from batchproof.fixtures.driving.script import HOUR, Answered, Entered, Release, Send, Step, in_line
@@ -38,6 +39,22 @@ def claimed(claims: Mapping[str, Any], *configs: BatcherConfig) -> tuple[Batcher
     strategy = value_of(claims, "sequences")
     chosen = tuple(one for one in configs if one.sequence is not None and one.sequence.strategy == strategy)
     return chosen or configs
+
+
+def roomy(claims: Mapping[str, Any], *configs: BatcherConfig) -> tuple[BatcherConfig, ...]:
+    """Return what is claimed, with room in every instance for the sequences of all where a sequence has to take one of them.
+
+    Where each instance has a queue of its own, sequences may all be put into the same one.
+    """
+    chosen = claimed(claims, *configs)
+    return tuple(map(_wide, chosen)) if value_of(claims, "queue") == "each-instance" else chosen
+
+
+def _wide(config: BatcherConfig) -> BatcherConfig:
+    assert config.sequence is not None
+    candidates = config.sequence.max_candidate_sequences * config.instances
+    sequence = replace(config.sequence, max_candidate_sequences=candidates)
+    return replace(config, max_batch_size=config.max_batch_size * config.instances, sequence=sequence)
 
 
 def step(sequence: int, number: int, *, last: int = -1, **asked: Any) -> Send:

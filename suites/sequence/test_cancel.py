@@ -4,9 +4,12 @@ import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Cancel, Entered, Queued, Release, in_line
 from batchproof.suites.sequence.steps import PLUG, claimed, direct, oldest, plug, step, turn
+from batchproof.targets.claims import unmet
 
 FOUR, OLDEST = direct(), oldest(candidates=4)
 TWO, TWO_CANDIDATES = direct(size=2), oldest(size=2, candidates=2)
+SECOND = direct(size=1, instances=2), oldest(size=1, candidates=1, instances=2)  # the plug's sequence has the first one
+SEVERAL = "instances", "queue=shared|stealing"
 IDLE_NS, STEPS = 400 * MS, 10
 IDLE = direct(size=2, max_sequence_idle_ns=IDLE_NS), oldest(size=2, candidates=2, max_sequence_idle_ns=IDLE_NS)
 
@@ -47,6 +50,10 @@ def test_the_slot_is_free(claims, drive, judge):
         queued = in_line(step(5, 0), step(5, 1), step(7, 0, last=0))
         gone = (Cancel("s5.1"), Answered(("s5.1",)), Release("gate"), Answered(("plug", "s5.0", "s7.0")))
         judge(drive(config, (*held, *queued, *gone, after, Answered((after.name,)))))
+    for config in claimed(claims, *SECOND) if not unmet(claims, SEVERAL) else ():
+        own = (step(5, 0, hold="own"), Entered("s5.0"), *in_line(step(5, 1), step(7, 0, last=0)))
+        gone = (Cancel("s5.1"), Answered(("s5.1",)), Release("own"), Answered(("s5.0", "s7.0")), Release("gate"))
+        judge(drive(config, (*held, *own, *gone, Answered(("plug",)), after, Answered((after.name,)))))
 
 
 @pytest.mark.rule("SB-CANCEL-005")

@@ -4,7 +4,7 @@ import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Close, Entered, Queued, Release, in_line
 from batchproof.fixtures.driving.sequence_features import STATE
-from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, plug, step, turn, turns, whole
+from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, plug, roomy, step, turn, turns, whole
 from batchproof.targets.claims import unmet
 
 FOUR, OLDEST = direct(), oldest(candidates=4)
@@ -17,7 +17,7 @@ CLOSED = (
 )  # fmt: skip
 STEPS, EVERY = 1100, 50  # beyond 128, 256, 1000 and 1024; a short sequence comes and goes with every so many of them
 PAIRS, CANDIDATES = direct(size=2, instances=2), oldest(size=2, candidates=2, instances=2)
-DEEP, MANY, WIDE = 100, 300, 40  # beyond what fits into a mailbox, a table or a word of bits of the usual sizes
+DEEP, MANY, WIDE, EDGE = 100, 300, 40, 8  # beyond what fits into a mailbox, a table or a word of bits of the usual sizes
 CROWD = direct(size=MANY), oldest(size=MANY, candidates=MANY)
 FORTY = direct(size=WIDE), oldest(size=WIDE, candidates=WIDE)
 FORTY_STATES = direct(size=WIDE, state=STATE), oldest(size=WIDE, candidates=WIDE, state=STATE)
@@ -117,7 +117,12 @@ def test_forty_slots(claims, drive, judge):
     """Forty slots hold forty sequences at once, each in a place and with a state of its own"""
     ids = range(1, 1 + WIDE)
     held = (step(1, 1, hold="gate"), Entered("s1.1"), *in_line(*(step(one, 1) for one in ids[1:])), Release("gate"))
-    script = (*turn(ids, 0), *held, Answered(tuple(f"s{one}.1" for one in ids)), *turn(ids, 2, last=2))
+    low, middle, high = ids[:EDGE], ids[EDGE:-EDGE], ids[-EDGE:]  # those that a short word of bits takes for one another
+    then, last = range(100, 100 + 2 * EDGE), range(200, 200 + 2 * EDGE)  # they get the slots of those that end
+    again = (*turn(high, 2, last=2), *turn(low, 2, last=2), *turn(then, 0))
+    again += (*turn(then[:EDGE], 1, last=1), *turn(then[EDGE:], 1, last=1), *turn(last, 0))
+    over = (*turn(middle, 2, last=2), *turn(last, 1, last=1))
+    script = (*turn(ids, 0), *held, Answered(tuple(f"s{one}.1" for one in ids)), *again, *over)
     kept = () if unmet(claims, ("sequence_state",)) else FORTY_STATES
     for config in claimed(claims, *FORTY, *kept):
         judge(drive(config, script))
@@ -127,7 +132,7 @@ def test_forty_slots(claims, drive, judge):
 def test_three_instances(claims, drive, judge):
     """With three instances, a sequence stays in its own although another one is free"""
     ids = range(5, 11)
-    for config in claimed(claims, *THREE_PAIRS):
+    for config in roomy(claims, *THREE_PAIRS):
         script = [*turn(ids, 0)]
         for number, busy in enumerate(ids, 1):
             held = step(busy, number, work_ns=80 * MS)

@@ -110,6 +110,23 @@ def test_failure_gives_commands_that_work_from_here() -> None:
         assert " batchproof check --target 'grpc://host:1; rm -rf ~' --rules" in text
 
 
+def test_failure_shows_the_first_problems_of_the_rig() -> None:
+    """Those that follow are counted: one plug that never entered leaves every queue behind it empty."""
+    problems = [f"the queue never showed {count} requests" for count in range(9)]
+    tries = [attempt(DELAY, "ERROR") | {"picture": [], "problems": problems}]
+    text = failure.text(result(DELAY, "ERROR"), tries, header())
+
+    assert "  rig       the queue never showed 0 requests\n" in text
+    assert "never showed 2 requests\n            and 6 more\n" in text
+
+
+def test_failure_names_the_rule_whose_drive_it_was() -> None:
+    """It has to be driven again, too, whatever its family."""
+    found = result("SB-DRIVE-001", "FAIL", actual="turn: late (in a drive of SB-IDLE-001, which does not tell of it)")
+
+    assert "--rules SB-DRIVE-001,SB-IDLE-001 " in failure.text(found, (), header())
+
+
 def test_failure_is_safe_to_print() -> None:
     """Escapes are removed, a long message is cut, all attempts are named, and a picture from outside is cut to size."""
     picture = {"picture": [HOSTILE, "a\nb", "w" * 200]}

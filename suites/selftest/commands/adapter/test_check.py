@@ -175,7 +175,7 @@ def test_the_skeletons_are_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     examined = examine(f"{name}_adapter:{''.join(word.capitalize() for word in name.split('_'))}")
 
     assert told(examined) == []
-    assert claimed(examined)["delay_anchor"] == "first-dequeue"
+    assert claimed(examined).get("delay_anchor") == (None if kind == "sequences" else "first-dequeue")
     assert [finding.says for finding, _ in examined.findings if finding.check == "claims"] == []
 
 
@@ -261,7 +261,9 @@ def test_a_stack_with_sequences_alone_is_not_a_wrong_adapter(capsys: pytest.Capt
     assert says["places"] == (
         Level.OK, "slots 0, 0, 0; the model is told START and END, and each finds the state that the one before it has left"
     )  # fmt: skip
-    assert (examined.profile, examined.ready, claimed(examined)) == ("SEQUENCE", True, {"sequences": "oldest"})
+    assert (examined.profile, examined.ready, claimed(examined)) == (
+        "SEQUENCE", True, {"sequences": "oldest", "cancel": True, "close": True}
+    )  # fmt: skip
     assert print_check(f"{HERE}:OnlySequences") is ExitStatus.FINE
     assert "--profile SEQUENCE" in capsys.readouterr().out
 
