@@ -5,6 +5,7 @@ import random
 import pytest
 
 from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Script, Send, arrivals, burst, lone, trickle
+from batchproof.fixtures.judging.checkers.delay import waits_for_its_delay
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.witness_model import extra
 
@@ -33,13 +34,14 @@ def test_ceiling(drive, judge):
 
 
 @pytest.mark.rule("DB-DELAY-003")
-def test_full_batch_leaves_at_once(drive, judge):
+def test_full_batch_leaves_at_once(drive, judge, claims):
     """A full batch leaves at once, even with an hour of queue delay"""
+    many = 4 if waits_for_its_delay(claims) else 7  # a full batch is left, however few leave before it
     an_hour = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR)
     busy = burst(4, work_ns=100 * MS)  # two more full batches come meanwhile, and both leave without a timer
     late = (Send(f"r{i}", after_ns=0 if i > 4 else 20 * MS) for i in range(4, 12))
 
-    judge(drive(an_hour, burst(4)))
+    judge(drive(an_hour, burst(many)))
     judge(drive(an_hour, (*busy, *late)))
 
 
