@@ -136,7 +136,8 @@ _TABLE = (
     Claim(
         "full_batch",
         "A full batch leaves at once (`leaves`), or when the queue delay of the requests in it is over, like any other "
-        "(`waits`): a timer alone sends batches.",
+        "(`waits`): a timer alone sends batches. Such a timer is a window, which its first request begins, whatever becomes "
+        "of that one; what came meanwhile is cut into batches, and leaves when it ends.",
         "full batches that leave before their delay is over",
         ("leaves", "waits"),
     ),
@@ -147,6 +148,14 @@ _TABLE = (
         "due, but there is no order over all of them.",
         "a queue that the instances share",
         ("shared", "each-instance", "stealing"),
+    ),
+    Claim(
+        "order",
+        "Requests of a level leave in the order of their arrival (`arrival`), or nothing is promised about the order of "
+        "those that wait (`any`): the newest may be first, or clients take turns. More urgent levels come first all the "
+        "same, and the requests of a sequence keep their order.",
+        "requests that leave in the order of their arrival",
+        ("arrival", "any"),
     ),
     Claim(
         "rows",

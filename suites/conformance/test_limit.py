@@ -102,7 +102,8 @@ def test_requests_are_counted(drive, judge, claims):
 @pytest.mark.rule("DB-LIMIT-006")
 def test_each_level_has_its_own(drive, judge):
     """Each priority level has a max_queue_size of its own"""
-    line = in_line(*(Send(f"r{level}{i}", priority=level) for level in (1, 2) for i in range(2)))
+    first = Send("r10", priority=1), Send("r11", priority=1)
+    line = in_line(*first, Send("r20"), Send("r21", priority=2))  # who names no level has the default one
     beyond = Send("r12", priority=1), Send("r22", priority=2), Answered(("r12", "r22"))
 
     judge(drive(LEVELS, plugged(*line, *beyond)))

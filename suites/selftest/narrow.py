@@ -309,6 +309,13 @@ class FullWaits(Narrow):
     claims: ClassVar[dict[str, Any]] = {"full_batch": "waits", "preferred_sizes": False}
 
 
+class NewestFirst(Narrow):
+    """What came last leaves first."""
+
+    mutant: ClassVar[str] = "stack"
+    claims: ClassVar[dict[str, Any]] = {"order": "any"}
+
+
 class Alone(NoKnob):
     """It executes each request alone, whatever it is told."""
 

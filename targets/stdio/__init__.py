@@ -15,7 +15,7 @@ from typing import Any
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo, UnknownTarget, Unsupported
 from batchproof.targets.stdio.connection import Connection
-from batchproof.targets.stdio.messages import PROTOCOL, configuration, inference, log_line, portable, response
+from batchproof.targets.stdio.messages import PROTOCOL, configuration, inference, log_line, not_carried, portable, response
 
 PREFIX = "stdio:"
 DEFAULTS = "deploy_defaults"  # the one optional verb that a target has, and not a deployment
@@ -45,7 +45,9 @@ class StdioTarget:
         self.info = TargetInfo(said["name"], said["version"], spec, claims=said["claims"])
 
     def deploy(self, config: BatcherConfig) -> StdioDeployment:
-        """Configure a process that has been started; Unsupported with what it lacks."""
+        """Configure a process that has been started; Unsupported with what it lacks, or what no message can ask for."""
+        if lack := not_carried(config):
+            raise Unsupported(lack)
         return self._deployed("configure", config=configuration(config))
 
     def _deployed(self, do: str, **fields: Any) -> StdioDeployment:

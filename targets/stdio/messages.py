@@ -18,8 +18,9 @@ EXACT = 2**53 - 1  # the largest integer that every language's JSON keeps
 BASIC = ("max_batch_size", "max_queue_delay_ns", "instances", "queue_timeout_ns")
 FEATURES = (
     "timeout_action", "allow_timeout_override", "max_queue_size", "preferred_batch_size", "preserve_ordering",
-    "priority_levels", "default_priority_level", "response_cache",
+    "priority_levels", "default_priority_level", "priority_queue_policy", "response_cache",
 )  # fmt: skip
+NOT_CARRIED = ("shapes", "ragged", "optional_inputs", "custom_batching")  # a second tensor, and a function
 ASKED = ("rows", "work_ns", "row_work_ns", "fail", "priority", "timeout_ns")
 DONE = ("release", "cancel", "stop")
 TO, FROM = "to_adapter.json", "from_adapter.json"
@@ -37,7 +38,15 @@ def configuration(config: BatcherConfig) -> dict[str, Any]:
     plain = BatcherConfig()
     asked = [name for name in FEATURES if getattr(config, name) != getattr(plain, name)]
     values = {name: list(value) if isinstance(value := getattr(config, name), tuple) else value for name in (*BASIC, *asked)}
+    if config.priority_queue_policy:
+        own = config.priority_queue_policy
+        values["priority_queue_policy"] = [{"level": level, **vars(policy)} for level, policy in own]
     return {**values, "sequence": config.facts()["sequence"]} if config.sequence else values
+
+
+def not_carried(config: BatcherConfig) -> str:
+    """Return a feature of a configuration that no message can ask for, or an empty string."""
+    return next((name for name in config.features() if name in NOT_CARRIED), "")
 
 
 def inference(request: Request) -> dict[str, Any]:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
-from batchproof.reference_batcher import BatcherConfig, SequenceBatching
+from batchproof.reference_batcher import BatcherConfig, QueuePolicy, SequenceBatching, TensorSpec
 from batchproof.targets import Kind, Payload, Refused, Request
-from batchproof.targets.stdio.messages import FROM, TO, configuration, inference, log_line, portable, response, wrong
+from batchproof.targets.stdio.messages import (
+    FROM,
+    TO,
+    configuration,
+    inference,
+    log_line,
+    not_carried,
+    portable,
+    response,
+    wrong,
+)
 from batchproof.targets.witness.probe import VERSION
 
 EXACT = 2**53 - 1
@@ -45,7 +55,10 @@ def test_of_many_rows_the_first_ones_and_the_last_are_checked() -> None:
     assert "input" in wrong({**message, "input": [["no number"], *rows[1:]]}, TO, "infer")
 
 
-@pytest.mark.parametrize("config", [BatcherConfig(), FULL, replace(FULL, timeout_action="DELAY"), SEQUENCES])
+OWN_POLICY = replace(FULL, priority_queue_policy=((2, QueuePolicy(5000, "DELAY", True, 3)),))
+
+
+@pytest.mark.parametrize("config", [BatcherConfig(), FULL, replace(FULL, timeout_action="DELAY"), OWN_POLICY, SEQUENCES])
 def test_a_configuration_fits(config: BatcherConfig) -> None:
     """The message fits the schema, whatever is asked for."""
     assert wrong({"do": "configure", "id": 2, "config": configuration(config)}, TO, "configure") == ""
@@ -56,6 +69,27 @@ def test_a_plain_configuration_is_short() -> None:
     asked = {"max_batch_size": 8, "max_queue_delay_ns": 0, "instances": 1, "queue_timeout_ns": 0}
 
     assert configuration(BatcherConfig()) == asked
+
+
+def test_a_level_has_its_own_policy() -> None:
+    """Nothing of it is left out, so that an adapter need not know the defaults."""
+    (policy,) = configuration(OWN_POLICY)["priority_queue_policy"]
+
+    asked = {"queue_timeout_ns": 5000, "timeout_action": "DELAY", "allow_timeout_override": True, "max_queue_size": 3}
+    assert policy == {"level": 2, **asked}
+
+
+def test_every_field_is_carried_or_refused() -> None:
+    """No stack is judged by a configuration of which it has not heard."""
+    ragged = TensorSpec("EXTRA", "TYPE_INT64", (-1,), optional=True, ragged=True)
+    whole = replace(OWN_POLICY, timeout_action="DELAY", queue_timeout_ns=4000, allow_timeout_override=True)
+    asked = {one for config in (whole, BatcherConfig(preserve_ordering=True), SEQUENCES) for one in configuration(config)}
+    left = {one.name for one in fields(BatcherConfig)} - asked - {"name", "outputs", "backend", "parameters"}
+
+    assert left == {"inputs", "strategy"}
+    assert not_carried(BatcherConfig(strategy="volume:96")) == "custom_batching"
+    assert not_carried(BatcherConfig(inputs=(ragged,)))
+    assert not not_carried(whole)
 
 
 @pytest.mark.parametrize(("number", "said"), [(EXACT, EXACT), (EXACT + 1, str(EXACT + 1)), (-(2**60), str(-(2**60)))])
