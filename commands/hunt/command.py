@@ -20,7 +20,7 @@ from batchproof.commands.hunt.corpus import Corpus, Kept
 from batchproof.commands.hunt.engines import hunt_engines
 from batchproof.commands.hunt.found import Found, investigated, measured_again, program
 from batchproof.commands.hunt.ground import Ground
-from batchproof.commands.hunt.judges import MEANINGS, Trouble
+from batchproof.commands.hunt.judges import DIED, MEANINGS, Trouble
 from batchproof.commands.hunt.reached import Coverage
 from batchproof.commands.hunt.rounds import Driven, NothingToHunt, Rounds, longest_of
 from batchproof.commands.hunt.table import summary, table
@@ -34,6 +34,7 @@ from batchproof.fixtures.judging.declarations import (
     SHIPPED_KNOWN_ISSUES,
     DeclarationError,
     KnownDecision,
+    known_deaths,
     known_decisions,
     with_claims,
 )
@@ -139,6 +140,7 @@ class Hunt:
         self.corpus = Corpus(self.ground.claims, self.coverage, longest_of(self.ground), steps=self.options.sequences)
         self.rounds = Rounds(self.ground, self.corpus, self.coverage, self.options.seed)
         self._decisions = known_decisions(SHIPPED_KNOWN_ISSUES)
+        self._deaths = known_deaths(SHIPPED_KNOWN_ISSUES)
         self._began = self._told = time.monotonic()
         self._earlier_s = 0.0
         if self.before:
@@ -216,8 +218,11 @@ class Hunt:
         print(self._written(found), flush=True)
 
     def _explained(self, one: Driven, trouble: Trouble) -> KnownDecision | None:
-        """Return the known decision that explains a trouble with this configuration."""
+        """Return the known decision, or way to die, that explains a trouble with this configuration."""
         info, config = self.ground.target.info, one.campaign.config
+        if trouble.kind == DIED:
+            death = next((death for death in self._deaths if death.explains(info, trouble.happened)), None)
+            return KnownDecision(DIED, death.target, death.versions, death.reason, death.link) if death else None
         features = features_of(config) if config.sequence is None else steps_features_of(config)
         return next((known for known in self._decisions if known.explains(info, trouble.kind, features)), None)
 

@@ -16,6 +16,7 @@ from batchproof.commands.hunt.judges import (
     OF_ANY_TRAFFIC,
     Trouble,
     judge,
+    same_are_late,
 )
 from batchproof.commands.hunt.rounds import Driven
 from batchproof.fixtures.driving.campaign import Campaign, smaller
@@ -127,7 +128,8 @@ def _troubles(ground: Ground, case: Case, kind: str) -> list[Shown]:
         found = judge(timeline, ground.claims, laws=not ground.simulated).troubles
         if kind == COMPARISON:
             original = run_case(VirtualTarget(), case, count=ground.simulated)
-            if apart := divergence(original, timeline, exact=ground.simulated):
+            alike = ground.simulated or same_are_late(original, timeline)
+            if alike and (apart := divergence(original, timeline, exact=ground.simulated)):
                 found += (Trouble(COMPARISON, "", Verdict.FAIL, f"{apart.where}: {apart.other}", apart.one),)
     except Exception:  # what cannot be judged shows nothing
         return []

@@ -14,6 +14,7 @@ from batchproof.fixtures.judging.catalogue import rules
 from batchproof.fixtures.judging.checkers import checkers
 from batchproof.fixtures.judging.checkers.sequence.drive import ARRIVAL, STEP_LAWS
 from batchproof.fixtures.judging.verdicts import Judgement, Verdict
+from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.targets.claims import unmet, value_of
 
 ACCEPTOR = "DB-LAW-009"
@@ -147,6 +148,23 @@ def _forgotten(timeline: Timeline) -> Iterator[Trouble]:
             allowed = "an answer or a refusal when its model is closed"
             yield Trouble("reason", CLOSES, Verdict.FAIL, f"{sent.name} got no answer", allowed, (sent.name,))
             return
+
+
+def same_are_late(one: Timeline, other: Timeline) -> bool:
+    """Return whether the same requests waited for longer than their queue timeouts: a slow host decides that, too."""
+    return _late(one) == _late(other)
+
+
+def _late(timeline: Timeline) -> set[str]:
+    config = BatcherConfig.from_facts(timeline.config)
+    entered = {serial: run.enter_ns for run in timeline.executions for serial in run.serials}
+    late = set[str]()
+    for sent in timeline.requests:
+        timeout_ns = config.policy(config.level(sent.payload.priority)).timeout_ns(sent.payload.timeout_ns)
+        ended_ns = entered.get(sent.serial, sent.answered_ns)
+        if timeout_ns and ended_ns is not None and ended_ns - sent.sent_ns >= timeout_ns:
+            late.add(sent.name)
+    return late
 
 
 def comparable(case: Case, claims: Mapping[str, Any]) -> bool:

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from batchproof.commands.diff import divergence
+from batchproof.commands.diff import Divergence, divergence
 from batchproof.commands.hunt.corpus import Corpus, Kept
 from batchproof.commands.hunt.ground import Ground
-from batchproof.commands.hunt.judges import BROKEN, COMPARISON, DIED, Judged, Trouble, comparable, judge
+from batchproof.commands.hunt.judges import BROKEN, COMPARISON, DIED, Judged, Trouble, comparable, judge, same_are_late
 from batchproof.commands.hunt.reached import Coverage, Point, reached
 from batchproof.fixtures.driving.campaign import Campaign
 from batchproof.fixtures.driving.case import Case, run_case
@@ -255,12 +255,15 @@ class Rounds:
     def _apart(self, case: Case, timeline: Timeline) -> Trouble | None:
         """Return the difference from the reference core, if it appears each time."""
         original = run_case(VirtualTarget(), case)
-        apart = None if timeline.problems else divergence(original, timeline)
+
+        def differs(seen: Timeline) -> Divergence | None:
+            return None if seen.problems or not same_are_late(original, seen) else divergence(original, seen)
+
+        apart = differs(timeline)
         for _ in range(DIFFERS - 1):
             if apart is None:
                 return None
-            timeline = self._ground.alone(case)
-            apart = None if timeline.problems else divergence(original, timeline)
+            apart = differs(self._ground.alone(case))
         if apart is None:
             return None
         return Trouble(COMPARISON, "", Verdict.FAIL, f"{apart.where}: {apart.other}", apart.one)

@@ -15,7 +15,7 @@ from batchproof.commands.hunt.ground import Ground
 from batchproof.commands.hunt.judges import Judged, Trouble
 from batchproof.fixtures.driving.case import Case, run_case
 from batchproof.fixtures.judging.acceptor import accept
-from batchproof.fixtures.judging.declarations import SHIPPED_KNOWN_ISSUES, KnownDecision, known_decisions
+from batchproof.fixtures.judging.declarations import SHIPPED_KNOWN_ISSUES, KnownDeath, KnownDecision, known_decisions
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.reports.formats import hunt
@@ -186,8 +186,8 @@ def test_an_interrupted_hunt_keeps_what_it_has(capfd: Capture, tmp_path: Path, m
     assert file.kept
 
 
-def test_a_target_that_dies_is_found(capfd: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The campaign that killed it is kept as a case, and the hunt ends if it cannot be started again."""
+def kill_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the target end in its ninth campaign."""
     drive = Ground.drive
     dead: list[str] = []
     monkeypatch.setattr(VirtualTarget, "alive", lambda _self: "".join(dead), raising=False)
@@ -197,12 +197,29 @@ def test_a_target_that_dies_is_found(capfd: Capture, tmp_path: Path, monkeypatch
         return drive(self, *args, **named)
 
     monkeypatch.setattr(Ground, "drive", kills)
+
+
+def test_a_target_that_dies_is_found(capfd: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The campaign that killed it is kept as a case, and the hunt ends if it cannot be started again."""
+    kill_once(monkeypatch)
     status, out, err = hunted(capfd, tmp_path)
 
     assert status == 1
     assert "FOUND  died: the target lives" in out
     assert "the target died: it has ended" in one_message(err)
     assert json.loads((tmp_path / "found-died.json").read_text())["script"]
+
+
+def test_a_known_death_is_no_finding(capfd: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named and counted, as a decision is that is known."""
+    death = KnownDeath("virtual", "", ("it has ended",), "why", "docs/findings.md#x")
+    monkeypatch.setattr(command, "known_deaths", lambda _: (death,))
+    kill_once(monkeypatch)
+    _, out, err = hunted(capfd, tmp_path)
+
+    assert "KNOWN  died: why (docs/findings.md#x)" in out
+    assert "FOUND" not in out
+    assert "the target died: it has ended" in one_message(err)
 
 
 def test_a_target_that_cannot_be_deployed_is_told(capfd: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

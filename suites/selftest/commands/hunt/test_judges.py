@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from batchproof.commands.hunt.judges import COMPARISON, Judged, Trouble, judge
+from batchproof.commands.hunt.judges import COMPARISON, Judged, Trouble, judge, same_are_late
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.suites.selftest.timelines import Run, happened, lost, request
 from batchproof.targets.witness_model import REFERENCE_CLAIMS
@@ -64,3 +64,13 @@ def test_a_difference_that_is_explained_is_not_another_finding() -> None:
 
     assert Judged({}, (late, differs, sure)).worst() == (sure,)
     assert Judged({}, (differs,)).worst() == (differs,)
+
+
+def test_who_is_late_must_be_the_same_to_compare_two_runs() -> None:
+    """A slow host may make a request outlive its queue timeout, and then another one leaves first."""
+    soon, late = (happened(request("r0"), runs=(Run("r0", at, at + 5),), timeout=50) for at in (1, 60))
+    refused = happened(request("r0", 0, 55, "expired"), timeout=50)
+
+    assert same_are_late(soon, soon)
+    assert not same_are_late(soon, late)
+    assert same_are_late(late, refused)
