@@ -154,7 +154,7 @@ def test_a_ci_system_runs_the_gate(system: str, wheel: Path, tmp_path: Path) -> 
         ("reference", "reference", 75, 75, "No verdict changed."),
         ("reference", BROKEN, 0, 1, "1 new failure: DB-DELAY-005"),
         ("reference", BROKEN, 75, 1, "1 new failure: DB-DELAY-005"),
-        (BROKEN, "reference", 0, 0, "1 rule is mended: DB-DELAY-005"),
+        (BROKEN, "reference", 0, 0, "1 rule is fixed: DB-DELAY-005"),
         (BROKEN, BROKEN, 0, 0, "1 rule fails as before"),
     ],
 )
