@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from batchproof.commands.diff import divergence
 from batchproof.commands.hunt.ground import Ground
 from batchproof.commands.hunt.judges import (
     ACCEPTOR,
@@ -15,8 +14,9 @@ from batchproof.commands.hunt.judges import (
     LAWS,
     OF_ANY_TRAFFIC,
     Trouble,
+    apart,
+    differs,
     judge,
-    same_are_late,
 )
 from batchproof.commands.hunt.rounds import Driven
 from batchproof.fixtures.driving.campaign import Campaign, smaller
@@ -128,9 +128,8 @@ def _troubles(ground: Ground, case: Case, kind: str) -> list[Shown]:
         found = judge(timeline, ground.claims, laws=not ground.simulated).troubles
         if kind == COMPARISON:
             original = run_case(VirtualTarget(), case, count=ground.simulated)
-            alike = ground.simulated or same_are_late(original, timeline)
-            if alike and (apart := divergence(original, timeline, exact=ground.simulated)):
-                found += (Trouble(COMPARISON, "", Verdict.FAIL, f"{apart.where}: {apart.other}", apart.one),)
+            if other := apart(original, timeline, exact=ground.simulated):
+                found += (differs(other),)
     except Exception:  # what cannot be judged shows nothing
         return []
     return [(trouble, timeline) for trouble in found]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from batchproof.commands.diff import divergence
+from batchproof.commands.diff import Divergence, divergence
 from batchproof.fixtures.driving.case import Case
 from batchproof.fixtures.evidence.timeline import Timeline
 from batchproof.fixtures.judging.acceptor import KINDS, Acceptance, Decision, accept
@@ -100,8 +100,8 @@ def judge(timeline: Timeline, claims: Mapping[str, Any], *, laws: bool = True, o
         troubles += _forgotten(timeline)
     elif laws or steps or not accepted.judged:
         troubles += _by_laws(timeline, claims, STEP_LAWS if steps else LAWS)
-    if original is not None and (apart := divergence(original, timeline, exact=True)):
-        troubles.append(Trouble(COMPARISON, "", Verdict.FAIL, f"{apart.where}: {apart.other}", apart.one))
+    if original is not None and (found := apart(original, timeline, exact=True)):
+        troubles.append(differs(found))
     return Judged(accepted.judged, tuple(troubles if _all_heard(timeline) else _of_silence(troubles)))
 
 
@@ -150,12 +150,23 @@ def _forgotten(timeline: Timeline) -> Iterator[Trouble]:
             return
 
 
-def same_are_late(one: Timeline, other: Timeline) -> bool:
-    """Return whether the same requests waited for longer than their queue timeouts: a slow host decides that, too."""
-    return _late(one) == _late(other)
+def differs(found: Divergence) -> Trouble:
+    """Return a difference from the reference core as a trouble."""
+    return Trouble(COMPARISON, "", Verdict.FAIL, f"{found.where}: {found.other}", found.one)
+
+
+def apart(original: Timeline, seen: Timeline, *, exact: bool = False) -> Divergence | None:
+    """Return the first difference from what the reference core did in simulated time; None if there is none.
+
+    On a host there is none either if other requests outlived their queue timeouts: a slow host decides that, too.
+    """
+    if not seen.simulated and _late(original) != _late(seen):
+        return None
+    return divergence(original, seen, exact=exact)
 
 
 def _late(timeline: Timeline) -> set[str]:
+    """Return who waited for longer than its queue timeout."""
     config = BatcherConfig.from_facts(timeline.config)
     entered = {serial: run.enter_ns for run in timeline.executions for serial in run.serials}
     late = set[str]()

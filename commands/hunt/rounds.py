@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from batchproof.commands.diff import Divergence, divergence
 from batchproof.commands.hunt.corpus import Corpus, Kept
 from batchproof.commands.hunt.ground import Ground
-from batchproof.commands.hunt.judges import BROKEN, COMPARISON, DIED, Judged, Trouble, comparable, judge, same_are_late
+from batchproof.commands.hunt.judges import BROKEN, DIED, Judged, Trouble, apart, comparable, differs, judge
 from batchproof.commands.hunt.reached import Coverage, Point, reached
 from batchproof.fixtures.driving.campaign import Campaign
 from batchproof.fixtures.driving.case import Case, run_case
@@ -247,23 +246,17 @@ class Rounds:
         finally:
             self._ground.end(deployment)
         one = self._judged(Driven(number, campaign, (), means, timeline, Judged({}), case=case), timeline, None, 0)
-        if apart := self._apart(case, timeline):
-            one = Driven(number, campaign, (), means, timeline, Judged(one.judged.judged, (*one.judged.troubles, apart)),
+        if other := self._apart(case, timeline):
+            one = Driven(number, campaign, (), means, timeline, Judged(one.judged.judged, (*one.judged.troubles, other)),
                          one.new, case)  # fmt: skip
         yield one
 
     def _apart(self, case: Case, timeline: Timeline) -> Trouble | None:
         """Return the difference from the reference core, if it appears each time."""
-        original = run_case(VirtualTarget(), case)
-
-        def differs(seen: Timeline) -> Divergence | None:
-            return None if seen.problems or not same_are_late(original, seen) else divergence(original, seen)
-
-        apart = differs(timeline)
-        for _ in range(DIFFERS - 1):
-            if apart is None:
+        original, found = run_case(VirtualTarget(), case), None
+        for number in range(DIFFERS):
+            seen = timeline if not number else self._ground.alone(case)
+            found = None if seen.problems else apart(original, seen)
+            if found is None:
                 return None
-            apart = differs(self._ground.alone(case))
-        if apart is None:
-            return None
-        return Trouble(COMPARISON, "", Verdict.FAIL, f"{apart.where}: {apart.other}", apart.one)
+        return differs(found) if found else None

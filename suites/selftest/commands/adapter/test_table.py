@@ -35,7 +35,7 @@ def test_a_clean_adapter(capfd: Capture, tmp_path: Path) -> None:
 
 
 def test_a_hostile_name_is_only_a_name(capfd: Capture, tmp_path: Path) -> None:
-    """It colours nothing, is no markup, and neither opens nor ends a line of the claims."""
+    """It changes no colour and is not read as markup, and it cannot begin or end a line of the claims."""
     status, out, _ = invoke(capfd, "adapter", "check", f"{HERE}:HostileName", "--claims", tmp_path / "claims.toml")
 
     assert (status, out.splitlines()[0].strip()) == (ExitStatus.FINE, "evil [/bold] rows = 1 1.0")

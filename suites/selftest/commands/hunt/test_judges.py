@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from batchproof.commands.hunt.judges import COMPARISON, Judged, Trouble, judge, same_are_late
+from batchproof.commands.hunt.judges import COMPARISON, Judged, Trouble, apart, judge
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.suites.selftest.timelines import Run, happened, lost, request
 from batchproof.targets.witness_model import REFERENCE_CLAIMS
@@ -66,11 +66,17 @@ def test_a_difference_that_is_explained_is_not_another_finding() -> None:
     assert Judged({}, (differs,)).worst() == (differs,)
 
 
-def test_who_is_late_must_be_the_same_to_compare_two_runs() -> None:
-    """A slow host may make a request outlive its queue timeout, and then another one leaves first."""
-    soon, late = (happened(request("r0"), runs=(Run("r0", at, at + 5),), timeout=50) for at in (1, 60))
-    refused = happened(request("r0", 0, 55, "expired"), timeout=50)
+def test_runs_are_compared_if_the_same_requests_were_late() -> None:
+    """A slow host may make a request outlive its timeout, and then another one leaves first. Simulated time may not."""
+    first, second = (Run("plug", 1, 40), Run("r0", 41, 43), Run("r1", 44, 46)), (Run("r1", 41, 43), Run("r0", 44, 46))
+    sent = request("plug"), request("r0", 2), request("r1", 3)
+    original, other, late = (
+        happened(*sent, runs=runs, timeout=50, size=1)
+        for runs in (first, (first[0], *second), (Run("plug", 1, 70), Run("r1", 71, 73), Run("r0", 74, 76)))
+    )
+    simulated = replace(late, requests=tuple(replace(one, accepted_ns=one.sent_ns) for one in late.requests))
 
-    assert same_are_late(soon, soon)
-    assert not same_are_late(soon, late)
-    assert same_are_late(late, refused)
+    assert apart(original, original) is None
+    assert apart(original, other) is not None
+    assert apart(original, late) is None
+    assert apart(original, simulated) is not None
