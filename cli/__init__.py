@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Annotated, NoReturn
 
 import typer
@@ -50,8 +51,7 @@ def empty_option(words: Sequence[str]) -> str:
     """Return the first option that has no value where nothing would stand for everything, or for this folder; else ""."""
     if tuple(words[:2]) == ("lab", "awake"):  # the rest is another command
         return ""
-    following = [*words[1:], None]
-    given = (word for word, after in zip(words, following, strict=True) if after == "" or word.endswith("="))
+    given = (word for word, after in zip_longest(words, words[1:]) if after == "" or word.endswith("="))
     return next((word.rstrip("=") for word in given if word.rstrip("=") in NEVER_EMPTY), "")
 
 

@@ -309,12 +309,19 @@ def test_the_matrix_of_some_rules(capfd: pytest.CaptureFixture[str]) -> None:
         ("check --report=", "--report"), ("check --report '' --rules DB-SIZE-001", "--report"),
         ("bench --report ''", "--report"), ("check --rules ''", "--rules"),
         ("check --target '' --report out", ""), ("check --report out ''", ""),
-        ("lab awake program --report ''", ""), ("check --rules 'a=' --report out", ""),
+        ("lab awake program --report ''", ""), ("check --rules 'a=' --report out", ""), ("", ""),
     ],
 )  # fmt: skip
 def test_an_option_that_would_mean_everything_is_not_empty(words: str, option: str) -> None:
     """A variable that is not set must not select every rule, and must not put a report into this folder."""
     assert empty_option(shlex.split(words)) == option
+
+
+def test_a_command_line_without_words_is_asked_for_some() -> None:
+    """It prints the help, and ends with the status of a mistake."""
+    ended = subprocess.run([sys.executable, "-m", "batchproof"], capture_output=True, text=True, check=False)
+
+    assert (ended.returncode, "Commands:" in ended.stderr, "Traceback" in ended.stderr) == (2, True, False)
 
 
 def test_an_empty_folder_is_not_this_one(tmp_path: Path) -> None:
