@@ -8,6 +8,7 @@ from batchproof.targets.repository import Group, Model, WarmUp
 
 FOUR = BatcherConfig(max_batch_size=4)
 MODEL = Model("model", FOUR)
+FAILING = 12  # models whose warm-up fails
 
 
 @pytest.mark.rule("DP-WARMUP-001")
@@ -64,11 +65,25 @@ def test_nobodys_requests(serving, judge):
 
 
 @pytest.mark.rule("DP-WARMUP-005")
+@pytest.mark.faults
 def test_failed_warm_up(serving, judge):
     """A model whose warm-up fails is not loaded, and the load says why"""
     on = serving()
     on.load(Model("model", FOUR, warm_ups=(WarmUp(fail=True),)))
     on.look("failed", "model")
     on.send("model", "late")
+
+    judge(on.scene())
+
+
+@pytest.mark.rule("DP-WARMUP-006")
+@pytest.mark.faults
+def test_failed_warm_ups_harm_nobody(serving, judge):
+    """Models whose warm-up fails, one after another, do not harm one that serves"""
+    on = serving(MODEL)
+    on.send("model", *many("before", 3))
+    on.answered()
+    on.load(*(Model(name, FOUR, warm_ups=(WarmUp(fail=True),)) for name in many("failing", FAILING)))
+    on.send("model", *many("after", 8))
 
     judge(on.scene())

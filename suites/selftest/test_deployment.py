@@ -28,7 +28,7 @@ def serving_tests() -> dict[str, Any]:
         module = import_module(f"batchproof.suites.deployment.{path.stem}")
         for test in vars(module).values():
             if hasattr(test, "pytestmark") and "serving" in inspect.signature(test).parameters:
-                found[test.pytestmark[0].args[0]] = test
+                found |= {mark.args[0]: test for mark in test.pytestmark if mark.name == "rule"}
     return {rule: found[rule] for rule in rules() if rule in found}
 
 
