@@ -6,9 +6,10 @@ import signal
 import sys
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from batchproof import __version__
 from batchproof.exit_status import ExitStatus, refuse
@@ -19,7 +20,22 @@ NEVER_EMPTY = frozenset({
     "--claims", "--corpus", "--folder", "--known", "--only", "--out", "--plots", "--profile", "--report", "--rules",
 })  # fmt: skip
 
+PREFIX = "Value error, "  # pydantic's, before each message of typer's about a value
+
+
+class _Commands(TyperGroup):
+    """The commands. What is wrong with a value is said in typer's words alone."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix(PREFIX)
+            raise
+
+
 app = typer.Typer(
+    cls=_Commands,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -98,7 +98,8 @@ def _stalls(stalls_ns: Sequence[int], duration_ns: int) -> list[str]:
     if sum(stalls_ns) <= STALLED_SHARE * duration_ns:
         return []
     share = 100 * sum(stalls_ns) / max(1, duration_ns)
-    return [f"the host stalled {len(stalls_ns)} times, {sum(stalls_ns) / 1e6:.1f} ms in all, {share:.1f} % of the run"]
+    often = "once" if len(stalls_ns) == 1 else f"{len(stalls_ns)} times"
+    return [f"the host stalled {often}, {sum(stalls_ns) / 1e6:.1f} ms in all, {share:.1f} % of the run"]
 
 
 def _counts(samples: Samples, asked: Asked, wait_ns: int) -> list[str]:

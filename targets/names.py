@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module, metadata
+from types import ModuleType
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -178,8 +179,14 @@ def _made(adapter: Any, *arguments: str, **options: str) -> FullTarget:
     except Exception as error:
         raise error if isinstance(error, TargetError) else TargetError(_broken(what, error)) from error
     if lack := _lacking(target):
-        raise TargetError(f"{adapter!r} is not a target: {lack} (see docs/adapters.md)")
+        # What is there, and is not made by anybody's code, was misspelt; an adapter that is not finished cannot start.
+        wrong = TargetError if make or hasattr(target, "info") else UnknownTarget
+        raise wrong(f"{_shown(adapter)} is not a target: {lack} (see docs/adapters.md)")
     return full(target)
+
+
+def _shown(adapter: Any) -> str:
+    return f"the module {adapter.__name__}" if isinstance(adapter, ModuleType) else repr(adapter)
 
 
 def _lacking(target: Any) -> str:

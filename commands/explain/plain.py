@@ -280,4 +280,10 @@ def _always_refused(config: ModelConfig) -> list[str]:
     alone = config.HasField("sequence_batching")
     many = f"{most} rows" if most > 1 else "one row"
     rows = [f"A request with more than {many}; it is never split."] if most and not alone else []
-    return [*rows, "A request that lacks an input which is not optional, or whose input has another type or shape."]
+    optional = sum(tensor.optional for tensor in config.input)
+    if not optional:
+        return [*rows, "A request that lacks an input, or whose input has another type or shape."]
+    required = len(config.input) - optional
+    fewer = "no input" if required == 1 else f"fewer than {required} inputs"
+    counted = f"A request with {fewer}. The server only counts: an optional input makes up for one that is missing."
+    return [*rows, *([counted] if required else []), "A request whose input has another type or shape."]

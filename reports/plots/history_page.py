@@ -95,7 +95,8 @@ def _groups(tracks: Sequence[Track], told: Sequence[Sequence[str]]) -> Iterable[
         return series.target, series.form, series.host
 
     for (target, form, host), members in groupby(range(len(tracks)), key=key):
-        cards = [_card(number, tracks[number], told[number]) for number in members]
+        valid_first = sorted(members, key=lambda number: not any(place.valid for place in tracks[number].places))
+        cards = [_card(number, tracks[number], told[number]) for number in valid_first]
         yield {"title": f"{line(target)}, {line(form)}, host {line(host)}", "cards": cards}
 
 

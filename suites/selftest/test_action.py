@@ -114,6 +114,15 @@ def test_a_base_shows_what_is_new(job: Callable[..., tuple[int, Job]]) -> None:
     assert ("new failure" in other.summary, "NOT CONFORMANT" in other.summary) == (False, True)
 
 
+def test_the_report_of_another_run_is_not_told(job: Callable[..., tuple[int, Job]]) -> None:
+    """A target that cannot be started leaves no report, and the one that lies there is not about it."""
+    job(**GOOD)
+
+    for target, expected in (("json:decoder", 2), ("json:loads", 4)):
+        status, one = job(target=target)
+        assert (status, one.outputs["check"], one.summary) == (expected, {"status": str(expected), "report": ""}, "")
+
+
 def test_configurations_are_linted_and_explained(job: Callable[..., tuple[int, Job]], tmp_path: Path) -> None:
     """What Triton would refuse stops the job, and the summary says in plain words what it would do."""
     configuration(tmp_path, 'name: "a"\nbackend: "onnxruntime"\nmax_batch_size: 8\ndynamic_batching { }\n')

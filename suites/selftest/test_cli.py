@@ -97,10 +97,15 @@ def test_unusable_target_says_what_to_write(target: str, message: str) -> None:
         (["--rules", "DB-SIZE-001,db-*"], 2, "no rule matches 'db-*'"),
         (["--profile", "core"], 2, f"unknown profile 'core': choose from {', '.join(profiles())}"),
         (["--profile", "CORE", "--rules", "CFG-*"], 2, "no rule matches 'CFG-*' in profile CORE"),
-        (["--patience", "endless"], 2, "Invalid value for '--patience'"),
+        (["--patience", "endless"], 2, "Invalid value for '--patience': 'endless' is not one of 'quick', "),
         (["--seed", "random"], 2, "Invalid value for '--seed'"),
+        (["--target", "json:decoder"], 2, "the module json.decoder is not a target: it has no `info`"),
+        (["--target", "json:loads"], 4, "loads cannot be started: TypeError"),
     ],
-    ids=["unknown rule", "unknown pattern", "unknown profile", "nothing in profile", "unknown patience", "no number"],
+    ids=[
+        "unknown rule", "unknown pattern", "unknown profile", "nothing in profile", "unknown patience", "no number",
+        "a module", "another function",
+    ],
 )
 def test_an_unusable_option_is_misuse(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], options: list[str], status: int, message: str

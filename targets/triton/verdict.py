@@ -35,9 +35,10 @@ _OF_TENSORRT = re.compile(r"only supported for (?:the )?TensorRT")
 # Words about what is missing around the configuration, for which there is no stand-in.
 _SURROUNDINGS = re.compile(
     r"for repo agent|No such file|failed to open|cannot be the name of a folder|unable to find backend library"
-    r"|atching strategy|contains models that are not available|unexpected directory name"
+    r"|atching (?:strategy|library)|contains models that are not available|unexpected directory name"
     r"|unable to load shared library|whose required version"
 )
+_OF_A_FILE = re.compile(r"missing required input|unexpected shape for input")  # the model's file may have other tensors
 MOST_VERSIONS = 16
 
 
@@ -82,7 +83,7 @@ def verdict(server: ConfigurationServer, folder: str, config: bytes) -> Verdict:
                 or _SURROUNDINGS.search(answer.words)
                 or (edit and proto is None)
                 or (others and not _is_text(config))
-                or (COMPLETED in changed and "missing required input" in answer.words)  # the file may name other inputs
+                or (COMPLETED in changed and _OF_A_FILE.search(answer.words))
             )
             told = UNTOLD if around else REFUSED
             return Verdict(told, answer.words, tuple(changed), differs)

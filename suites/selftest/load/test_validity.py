@@ -19,7 +19,7 @@ WAIT = 5 * S
 @pytest.mark.parametrize(("run", "asked", "seen", "reason"), [
     (late_by(0.02, 2 * MS), Asked(), Seen(), "send lag p99 2.000 ms, allowed 1.000 ms"),  # a tenth of 10 ms
     (late_by(0.02, 2 * MS), Asked(30 * MS), Seen(), "send lag p99 2.000 ms, allowed 1.500 ms"),  # 5 % of the limit
-    (samples(), Asked(), Seen((20 * MS,), S, 2), "the host stalled 1 times, 20.0 ms in all, 2.0 % of the run"),
+    (samples(), Asked(), Seen((20 * MS,), S, 2), "the host stalled once, 20.0 ms in all, 2.0 % of the run"),
     (samples(400), Asked(100 * MS, 99.0), Seen(), "too few requests for p99: 400, and a bound needs 459"),
     (samples(), Asked(percent=99.9), Seen(), "too few requests for p99.9: 1000, and a bound needs 4603"),
     (samples(), Asked(compute_threads=3), Seen((), S, 2), "threads oversubscribed: the models compute with 3 threads on 2"),

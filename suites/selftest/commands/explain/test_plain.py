@@ -189,7 +189,12 @@ def test_a_batch_of_one_sequence_waits_for_nobody() -> None:
 def test_durations() -> None:
     """Times are said in the unit that fits."""
     assert [duration(us) for us in (7, 1000, 1500, 2_000_000, 2**64 - 1)] == [
-        "7 us", "1 ms", "1.5 ms", "2 s", "213,503,982 days"]
+        "7 us",
+        "1 ms",
+        "1.5 ms",
+        "2 s",
+        "213,503,982 days",
+    ]
 
 
 def test_a_backend_may_add_a_batcher() -> None:
@@ -284,3 +289,23 @@ def test_a_timeout_of_its_own_delays_too() -> None:
     found = told(f"dynamic_batching {{ default_queue_policy {{ {policy} }} }}")
     words = "After 7 ms, or after a shorter timeout of its own, a request goes behind all others of its level."
     assert found.waits[-1] == words
+
+
+@pytest.mark.parametrize(
+    ("flags", "refused"),
+    [
+        (("", ""), ["A request that lacks an input, or whose input has another type or shape."]),
+        (("optional: true", "optional: true"), ["A request whose input has another type or shape."]),
+        (
+            ("", "optional: true"),
+            [
+                "A request with no input. The server only counts: an optional input makes up for one that is missing.",
+                "A request whose input has another type or shape.",
+            ],
+        ),
+    ],
+)
+def test_the_server_counts_the_inputs_of_a_request(flags: tuple[str, str], refused: list[str]) -> None:
+    """Where an input is optional, a request that lacks another one may be served."""
+    inputs = " ".join(f'input {{ name: "{i}" data_type: TYPE_FP32 dims: 4 {flag} }}' for i, flag in enumerate(flags))
+    assert list(told(f"dynamic_batching {{ }} {inputs}").refused[1:]) == refused

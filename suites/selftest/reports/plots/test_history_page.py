@@ -75,6 +75,16 @@ def test_names_from_outside_are_text() -> None:
     assert data[0]["told"][8] == "run 9, 0000000000: INVALID"
 
 
+def test_what_has_no_valid_run_comes_last() -> None:
+    """A spoilt night does not push the figures that were measured out of sight, in each section."""
+    spoilt = [track(series(f"a.lost[{n}]"), points([None, None])) for n in range(2)]
+    partly = track(series("b.partly"), points([None, 1.0]))
+    text = to_html([*spoilt, partly], shown())
+
+    assert re.findall(r'id="(s-\d)"', text) == ["s-2", "s-0", "s-1"]
+    assert re.findall(r'data-track="(\d)"', text) == ["2", "0", "1"]
+
+
 def test_thousands_of_points_stay_small() -> None:
     """Fifty figures of a hundred thousand runs, thinned out, are less than 2 MB."""
     many = track(series(), points([100.0 + run % 7 for run in range(20_000)]))
