@@ -153,7 +153,7 @@ def judge_delay(delayed: Delayed, plain: Waits, *, claimed: bool) -> tuple[Findi
         return (unseen("delay", "no lone request was answered"),)
     if not kept(delayed, plain):
         says = f"a delay of {asked} changes nothing: a lone request waits {ms(median_low(delayed.lone_ns))}"
-        mend = f"{DELAY_UNIT}, or do not claim `delay`"
+        mend = f"{DELAY_UNIT}; if it is passed on, the batcher breaks DB-DELAY-*; if it has none, do not claim `delay`"
         return (wrong("delay", says, "deploy", mend) if claimed else note("delay", says, "deploy", DELAY_UNIT),)
     waits = f"{ms(min(delayed.lone_ns))} to {ms(max(delayed.lone_ns))}"
     return (ok("delay", f"with a delay of {asked} lone requests wait {waits}"), *_forming(delayed), *_anchor(delayed))
