@@ -128,7 +128,9 @@ _TABLE = (
     ),
     Claim(
         "late_binding",
-        "A batch takes in newcomers until an instance takes it, so that it grows while the model is busy.",
+        "A batch takes in newcomers until an instance takes it, so that it grows while the model is busy. If not, it may be "
+        "fixed before that, and leaves as it is: a more urgent request that comes later goes into a later batch, and one "
+        "whose timeout is over by then keeps its place in it (`timeout_action: DELAY`).",
         "batches that grow while the model is busy",
         (True, False),
         changes="If false, a delay that rules need for batches is as long as it takes to send the requests of one batch.",
