@@ -84,7 +84,7 @@ class Repository(Protocol):
     def load(self, model: Model) -> None:
         """Load the model, or load it again in place of the one of the same name; returns when it is ready.
 
-        TargetError says why it was not loaded.
+        TargetError says why it was not loaded. An ensemble is not loaded without all of its steps: it names the missing one.
         """
 
     def unload(self, name: str) -> None:
@@ -106,7 +106,7 @@ class Repository(Protocol):
         """Kill the process of one of its instances; Unsupported if this cannot be done."""
 
     def queued(self, name: str) -> int:
-        """Return how many requests wait for the model, as the server says."""
+        """Return how many requests wait for the model, as the server says; 0 if there is no such model."""
 
     def statistics(self, name: str, version: int = 0) -> dict[str, Any]:
         """Return what the server counted for the model, or for this version (see `Deployment.statistics`)."""

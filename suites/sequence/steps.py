@@ -6,7 +6,7 @@ the last one is answered, or seen in the queue. Every sequence has its END, so t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from batchproof.reference_batcher import BatcherConfig, SequenceBatching
 from batchproof.targets.claims import value_of
 
 PLUG = 99  # the correlation ID of what holds an instance
+GROUPED = 12  # sequences of which one surely belongs to another instance than the first, however IDs are spread
 
 
 def direct(size: int = 4, instances: int = 1, delay_ns: int = 0, **asked: Any) -> BatcherConfig:
@@ -77,6 +78,16 @@ def turns(ids: Iterable[int], count: int, **asked: Any) -> tuple[Step, ...]:
     """Send whole sequences in turn: the first request of each, then the second, and so on."""
     ids = tuple(ids)
     return tuple(one for number in range(count) for one in turn(ids, number, last=count - 1, **asked))
+
+
+def groups(claims: Mapping[str, Any], ids: Sequence[int], count: int) -> tuple[Step, ...]:
+    """Send whole sequences in turn, for a rule that is about several instances.
+
+    Where each instance has a queue of its own, the instance of a sequence may follow from its ID. So that not all belong to
+    one instance, other sequences come after these, group by group.
+    """
+    several = GROUPED // len(ids) if value_of(claims, "queue") == "each-instance" else 1
+    return tuple(one for number in range(several) for one in turns([id_ + number * len(ids) for id_ in ids], count))
 
 
 def plug(**asked: Any) -> tuple[Step, ...]:

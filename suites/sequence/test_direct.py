@@ -3,7 +3,7 @@
 import pytest
 
 from batchproof.fixtures.driving.script import HOUR, MS, Answered, Send
-from batchproof.suites.sequence.steps import behind_plug, direct, roomy, step, turn, turns, whole
+from batchproof.suites.sequence.steps import behind_plug, direct, groups, roomy, step, turn, whole
 
 FOUR, TWO, PAIRS = direct(), direct(size=2), direct(size=2, instances=2)
 HALVES = tuple(direct(size=size, delay_ns=HOUR, minimum_slot_utilization=0.5) for size in (4, 3))  # of three: two
@@ -15,7 +15,7 @@ HURRY = direct(size=4, delay_ns=HOUR)
 def test_same_instance(claims, drive, judge):
     """With direct, every request of a sequence runs in the same instance"""
     for config in roomy(claims, PAIRS):
-        judge(drive(config, turns([5, 6, 7], 4)))
+        judge(drive(config, groups(claims, [5, 6, 7], 4)))
 
 
 @pytest.mark.rule("SB-DIRECT-002")

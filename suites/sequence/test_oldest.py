@@ -3,7 +3,7 @@
 import pytest
 
 from batchproof.fixtures.driving.script import HOUR, MS, Answered
-from batchproof.suites.sequence.steps import behind_plug, oldest, roomy, step, turn, turns, whole
+from batchproof.suites.sequence.steps import behind_plug, groups, oldest, roomy, step, turn, turns, whole
 
 WAITING = range(11, 20)  # more than a short line has
 THREE, TWO, ONE = oldest(), oldest(candidates=2), oldest(candidates=1)
@@ -16,7 +16,7 @@ SHORT = oldest(size=4, candidates=4, delay_ns=150 * MS)
 def test_same_instance(claims, drive, judge):
     """With oldest, every request of a sequence runs in the same instance"""
     for config in roomy(claims, PAIRS):
-        judge(drive(config, turns([5, 6, 7], 4)))
+        judge(drive(config, groups(claims, [5, 6, 7], 4)))
 
 
 @pytest.mark.rule("SB-OLDEST-002")

@@ -4,7 +4,7 @@ import pytest
 
 from batchproof.fixtures.driving.script import HOUR, MS, Answered, Cancel, Entered, Queued, Release, Send
 from batchproof.reference_batcher import StateSpec
-from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, roomy, step, turn, turns
+from batchproof.suites.sequence.steps import behind_plug, claimed, direct, groups, oldest, roomy, step, turn, turns
 
 
 def kept(**asked):
@@ -20,6 +20,7 @@ def both(size, *, instances=1, idle_ns=HOUR, **asked):
 
 ONE, SEVEN, FOUR, PAIRS = both(1), both(1, initial=7), both(4), both(1, instances=2)
 OVER, IDLE = both(2, one_buffer=True), both(1, idle_ns=150 * MS)
+AGAIN = (Send("again", sequence=5, start=True, end=True), Answered(("again",)))
 CANDIDATES = oldest(size=2, candidates=4, delay_ns=100 * MS, state=kept())
 
 
@@ -49,21 +50,21 @@ def test_own_in_a_batch(claims, drive, judge):
 def test_own_in_its_instance(claims, drive, judge):
     """Sequences in several instances keep their own states"""
     for config in roomy(claims, *PAIRS):
-        judge(drive(config, turns([5, 6], 3)))
+        judge(drive(config, groups(claims, [5, 6], 3)))
 
 
 @pytest.mark.rule("SB-STATE-005")
 def test_after_end(claims, drive, judge):
     """A sequence in the slot of one that has ended begins with the initial state"""
     for config in claimed(claims, *ONE):
-        judge(drive(config, (*turns([5], 3), *turns([6], 2))))
+        judge(drive(config, (*turns([5], 3), *turns([6], 2), *AGAIN)))
 
 
 @pytest.mark.rule("SB-STATE-006")
 def test_after_idle(claims, drive, judge):
     """A sequence in the slot of one that was idle for too long begins with the initial state"""
     for config in claimed(claims, *IDLE):
-        judge(drive(config, (*turn([5], 0), *turns([6], 1))))
+        judge(drive(config, (*turn([5], 0), *turns([6], 1), *AGAIN)))
 
 
 @pytest.mark.rule("SB-STATE-007")
@@ -72,14 +73,14 @@ def test_after_a_cancel(claims, drive, judge):
     held = (step(5, 1, hold="gate"), Entered("s5.1"), step(5, 2), Queued(1), step(6, 0), Queued(2), Cancel("s5.2"))
     after = (Answered(("s5.2",)), Release("gate"), Answered(("s6.0",)))
     for config in claimed(claims, *ONE):
-        judge(drive(config, (*turn([5], 0), *held, *after, *turn([6], 1, last=1))))
+        judge(drive(config, (*turn([5], 0), *held, *after, *turn([6], 1, last=1), *AGAIN)))
 
 
 @pytest.mark.rule("SB-STATE-008")
 def test_start_again(claims, drive, judge):
     """A START under the correlation ID of a sequence that is not over begins with the initial state"""
     for config in claimed(claims, *ONE):
-        judge(drive(config, (*turn([5], 0), *turn([5], 1), Send("again", sequence=5, start=True, end=True))))
+        judge(drive(config, (*turn([5], 0), *turn([5], 1), *AGAIN)))
 
 
 @pytest.mark.rule("SB-STATE-009")

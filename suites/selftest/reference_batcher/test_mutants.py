@@ -40,7 +40,7 @@ SEVERAL_CAUSES = {  # their wrong line breaks rules of which none explains the o
     "preferred-in-requests", "preferred-at-least", "priority-fair", "cancelled-keeps-place", "failure-is-unavailable",
     "expired-as-full", "shape-with-rows", "pause-forgets", "pause-ends", "window-runs-freely", "window-by-slot",
     "cancel-takes-neighbour", "swells", "model-unasked", "chunks-never", "level-without-policy", "cancel-naps",
-    "timeout-naps", "loses-among-many", "expired-runs", "limit-refused",
+    "timeout-naps", "loses-among-many", "expired-runs", "limit-refused", "sequence-state-of-an-id",
 }
 BY_ONE = Mutant("size-by-one", "one row more", "core", "size:", "size + 1:", ("DB-SIZE-001",), "a batch of 5 rows")
 

@@ -104,9 +104,9 @@ class Batcher:
         return [self._taken(series) for series in self.places[: last + 1]]
 
     def _taken(self, series: _Series | None) -> Step | None:
-        if series and series.steps and series.steps[0].future.set_running_or_notify_cancel():
-            return series.steps.popleft()
-        return None
+        if not (series and series.steps) or series.steps[0].future.cancelled():  # `_cut` takes away what was cancelled
+            return None
+        return series.steps.popleft() if series.steps[0].future.set_running_or_notify_cancel() else None
 
     def _run(self, batch: list[Step | None]) -> None:
         try:
