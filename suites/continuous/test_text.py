@@ -142,6 +142,9 @@ def test_taking_blocks(generating, judge):
     on.send("loses", length=block + 8, max_tokens=12)  # loses its blocks to the first, and needs two
     on.send("part", length=3 * block - 6, max_tokens=4)  # begins with the free block, and may lose it again
     on.send("short", length=block // 2 + 4, max_tokens=12)  # for which it is enough
+    on.finish()
+    on.send("grows", length=block // 2, max_tokens=4 * block)  # takes the blocks of a continuation, but not those it shares
+    on.send("pair", length=2 * block + 1, max_tokens=2 * block, samples=2)
 
     judge(on.generations())
 
