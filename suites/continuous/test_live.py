@@ -33,7 +33,7 @@ def test_after_the_end(generating, judge):
 def test_long_life(generating, judge, seed):
     """After hundreds of requests, the engine serves as it did at first"""
     rng = random.Random(seed())
-    on = generating(budget=2, blocks=16)  # so that aborts meet prompts that are computed in part, too
+    on = generating(blocks=16)
     wave(on, "first")
     for number in range(40):
         for place in range(6):
