@@ -76,7 +76,7 @@ def test_all_aborted(generating, judge):
 def test_preempted(generating, judge):
     """The engine counts preemptions correctly"""
     on = generating(blocks=10)
-    on.send("r0", "r1", "r2", length=2 * on.block, max_tokens=3 * on.block)
+    on.send("r0", "r1", "r2", length=on.block // 2, max_tokens=4 * on.block)  # an engine may keep some blocks free at first
 
     judge(ended(on))
 

@@ -61,6 +61,17 @@ def ran(
     return Generations(config.facts(), found, tuple(iterations), seen, **more)
 
 
+def came_out(found: Generations, name: str, *parts: tuple[int, int]) -> Generations:
+    """The same evidence, with a right text that came out in these parts: after so many iterations, so many tokens."""
+    pieces, text = [], right(found[name], sum(count for _, count in parts))
+    for at, count in parts:
+        pieces.append(Piece(at, at * MS, text[:count]))
+        text = text[count:]
+    whole = (End("length", parts[-1][0], parts[-1][0] * MS),)
+    asked_ = (replace(one, pieces=tuple(pieces), ends=whole) if one.name == name else one for one in found.requests)
+    return replace(found, requests=tuple(asked_))
+
+
 def right(one: Asked, count: int = 0) -> tuple[int, ...]:
     """The text of a request, or its first tokens."""
     return continuation(one.prompt, count or one.max_tokens)
