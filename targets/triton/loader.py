@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -68,7 +68,17 @@ class ConfigurationServer:
 
         versions: the version folders that the model and those next to it have. labels: its label files.
         others: the models next to it, name -> config.pbtxt.
+
+        On a busy host, Python's backend now and then ends the server, whatever is loaded (F-2026-35). So an end counts if
+        it comes twice.
         """
+        asked = folder, config, tuple(versions), tuple(labels), others
+        answer = self._asked(*asked)
+        return self._asked(*asked) if self._python and answer.how == ENDED else answer
+
+    def _asked(
+        self, folder: str, config: bytes, versions: Sequence[int], labels: Sequence[str], others: Mapping[str, str]
+    ) -> Answer:
         if not folder or folder in (".", "..") or "/" in folder or "\0" in folder or len(folder.encode()) > 255:
             return Answer(REFUSED, f"'{folder}' cannot be the name of a folder")
         server = self._running()
