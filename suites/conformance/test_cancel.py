@@ -52,8 +52,10 @@ def test_others_close_up(drive, judge):
 def test_executing_harms_no_other(drive, judge):
     """Cancelling a request that is being executed does not affect the others in its batch"""
     line = in_line(Send("r0", hold="work"), *(Send(f"r{i}") for i in range(1, 4)))
+    after = Send("after", after_ns=HEARD), Release("work")
 
-    judge(drive(FOUR, (*plugged(*line), Entered("r0"), Cancel("r1"), Send("after", after_ns=HEARD), Release("work"))))
+    for gone in ("r1", "r0"):  # the head may have led the others to the model
+        judge(drive(FOUR, (*plugged(*line), Entered("r0"), Cancel(gone), *after)))
 
 
 @pytest.mark.rule("DB-CANCEL-005")
