@@ -16,6 +16,7 @@ from batchproof.fixtures.judging.patience import Patience
 from batchproof.fixtures.judging.session import Session
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.suites.selftest.repository.mutants import mutants, target
+from batchproof.targets.repository import Model, WarmUp
 
 SHORT, LONG = Patience("short", 5, 1_500_000_000), Patience("long", 5, 10_000_000_000)
 NIGHTLY = os.environ.get("BATCHPROOF_NIGHTLY") == "1"
@@ -66,6 +67,22 @@ def test_the_stand_in_keeps_every_rule(rule: str, tmp_path: Path) -> None:
         session.close()
 
     assert (verdict, words) == (Verdict.PASS.name, words)
+
+
+@pytest.mark.parametrize(
+    ("model", "fault"),
+    [(Model("a", warm_ups=(WarmUp(fail=True),)), True), (Model("a", broken=(1,)), False), (Model("a"), False)],
+    ids=["a warm-up that fails", "a version that is not loaded", "right"],
+)
+def test_a_warm_up_that_fails_is_a_fault_of_the_rule(model: Model, fault: bool, tmp_path: Path) -> None:
+    """It explains the end of a server, so that the rule fails by that."""
+    session = Session(target("", tmp_path), LONG, 1)
+    try:
+        session.context.serving().load(model)
+    finally:
+        session.close()
+
+    assert session.attempt.broken == fault
 
 
 @pytest.mark.parametrize("name", mutants())
