@@ -109,3 +109,23 @@ def test_the_server_judges_what_the_backend_has_completed(
         answers.append(server.ask("m", f'backend: "python" {text}'.encode()).how)
 
     assert answers == [loader.REFUSED, loader.LOADED]
+
+
+@pytest.mark.parametrize(
+    ("python", "said", "how"),
+    [
+        (True, [loader.ENDED, loader.LOADED], loader.LOADED),
+        (True, [loader.ENDED, loader.ENDED], loader.ENDED),
+        (False, [loader.ENDED], loader.ENDED),
+        (True, [loader.REFUSED], loader.REFUSED),
+    ],
+    ids=["once", "twice", "the stand-in", "no end"],
+)
+def test_an_end_of_the_server_counts_if_it_comes_twice(
+    python: bool, said: list[str], how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python's backend now and then ends the server, whatever is loaded; the stand-in does not."""
+    server, left = loader.ConfigurationServer(python=python), [*said]
+    monkeypatch.setattr(server, "_asked", lambda *_: loader.Answer(left.pop(0)))
+
+    assert (server.ask("m", b"").how, left) == (how, [])
