@@ -48,13 +48,17 @@ def begin(*ids):
 
 
 def by_turns(ids):
-    """Send three requests under each of these IDs by turns: a.0, b.0, a.1 and so on; the third has END."""
+    """Send three requests under each of these IDs by turns: a.0, b.0, a.1 and so on; the third has END.
+
+    Of the second ones, each is sent when the one before is answered, so that it runs beside slots that have none.
+    """
     for number in range(3):
         sends = [
             Send(f"{letter}.{number}", sequence=one, start=number == 0, end=number == 2)
             for letter, one in zip(ascii_lowercase, ids, strict=False)
         ]
-        yield from (*sends, Answered(tuple(one.name for one in sends)))
+        for rest in [[one] for one in sends] if number == 1 else [sends]:
+            yield from (*rest, Answered(tuple(one.name for one in rest)))
 
 
 def together(claims, configs, *ids, **plug):
