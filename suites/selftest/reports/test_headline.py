@@ -45,6 +45,25 @@ def test_what_was_not_driven_is_not_among_what_was() -> None:
 
 
 @pytest.mark.parametrize(
+    ("noisy", "never", "words"),
+    [
+        (0, 1, "what 1 of 1 MUST rule needs never occurred, because of a busy host or of the target's design"),
+        (0, 2, "what 2 of 2 MUST rules need never occurred, because of a busy host or of the target's design"),
+        (2, 1, "the host was too noisy to judge 2 of 3 MUST rules; what 1 more needs never occurred, "
+         + "because of a busy host or of the target's design"),
+    ],
+)  # fmt: skip
+def test_the_host_is_not_blamed_for_what_the_target_may_never_let_occur(noisy: int, never: int, words: str) -> None:
+    """Measured again and again, a rule's precondition never occurred: that may be the design's doing."""
+    actuals = ["slow"] * noisy + ["VACUOUS: no batch was formed"] * never
+    lines = tuple(result(f"DB-SIZE-00{at}", "INCONCLUSIVE", actual=actual) for at, actual in enumerate(actuals))
+
+    report = Report(header(rules=[line["rule"] for line in lines]), (), lines, footer())
+
+    assert headline(report) == f"INCONCLUSIVE: {words}"
+
+
+@pytest.mark.parametrize(
     ("results", "words"),
     [
         ([("CORE", "PASS"), ("CORE", "PASS"), ("PERF", "PASS")], "CONFORMANT to CORE; in part to PERF"),
