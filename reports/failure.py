@@ -117,14 +117,15 @@ def _several(label: str, texts: Sequence[str]) -> Iterator[str]:
 
 
 def _command(header: Line) -> str:
-    """The command that ran the suite, each word of it quoted anew; or one with just the target."""
+    """The command that ran the suite, without its rules and its seed, each word quoted anew; or one with just the target."""
     try:
         words = shlex.split(header.get("command", ""))
     except ValueError:
         words = []
     if words[:2] != ["batchproof", "check"]:
         words = ["batchproof", "check", "--target", header["target"]["reached"]]
-    return " ".join(map(_word, words))
+    mine = [word for word, before in zip(words, ["", *words], strict=False) if not {word, before} & {"--rules", "--seed"}]
+    return " ".join(map(_word, mine))
 
 
 def _word(text: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 from batchproof.reports.causes import causes
+from batchproof.reports.formats.jsonl import Line
 from batchproof.reports.formats.report import Report
 from batchproof.reports.wording import count, listed
 
@@ -38,12 +40,21 @@ def headline(report: Report) -> str:
         (report.truncated, f"NO VERDICT: the report is truncated, {got}"),
         (not footer["complete"], f"NO VERDICT: the run ended early, {got}"),
         (errors, f"NO VERDICT: {errors} of {rules} could not be judged"),
-        (unclear, f"INCONCLUSIVE: the host was too noisy to judge {unclear} of {rules}"),
+        (unclear, f"INCONCLUSIVE: {_open(musts, unclear, rules)}"),
         (footer["exit_status"] == NOTHING, "NO VERDICT: no rule was judged to hold"),
         (footer["exit_status"], f"NO VERDICT: no MUST rule failed, but the exit status is {footer['exit_status']}"),
         (not holds, "NO VERDICT: no MUST rule was judged to hold"),
     )
     return next((text for applies, text in words if applies), f"CONFORMANT {_to_what(report, known)}")
+
+
+def _open(musts: Sequence[Line], unclear: int, rules: str) -> str:
+    """Return why MUST rules stayed INCONCLUSIVE. Where what a rule needs never occurred, the target may be why as well."""
+    never = sum(one["verdict"] == "INCONCLUSIVE" and one["actual"].startswith("VACUOUS") for one in musts)
+    noisy = f"the host was too noisy to judge {unclear - never} of {rules}" if never < unclear else ""
+    less = f"what {never} {'more' if noisy else f'of {rules}'} {'needs' if never == 1 else 'need'} never occurred"
+    cause = "because of a busy host or of the target's design"
+    return "; ".join(filter(None, (noisy, f"{less}, {cause}" if never else "")))
 
 
 def ending(report: Report) -> str:

@@ -15,8 +15,8 @@ from batchproof.targets import environments
 from batchproof.targets.deadlines import check_timeouts, within
 from batchproof.targets.hooks import see_this_folder
 from batchproof.targets.kit.interpreter import Missing
-from batchproof.targets.protocol import TargetError, UnknownTarget
-from batchproof.targets.verbs import FullTarget, full
+from batchproof.targets.protocol import TargetError, TargetInfo, UnknownTarget
+from batchproof.targets.verbs import FullTarget, full, unusual
 
 READS_ITSELF = ("triton-docker",)  # the target's own word, with its options
 GROUP = "batchproof.targets"
@@ -116,21 +116,26 @@ def _mutant(name: str) -> Any:
 def _load(path: str, spec: str) -> Callable[..., Any]:
     module, _, attribute = path.partition(":")
     try:
-        return getattr(import_module(module), attribute)  # type: ignore[no-any-return]
+        found = import_module(module)
     except ModuleNotFoundError as error:
         if error.name and module.startswith(error.name):
             raise UnknownTarget(f"--target {spec}: there is no module '{error.name}' to import") from None
         extra = EXTRAS.get(error.name or "")
         how = f"pip install 'batchproof[{extra}]'" if extra else f"install '{error.name}'"
         raise TargetError(f"--target {spec} needs the module '{error.name}', which is not installed: {how}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise TargetError(_broken(spec, error)) from error
+    try:
+        return getattr(found, attribute)  # type: ignore[no-any-return]
     except AttributeError:
         raise UnknownTarget(f"--target {spec}: module '{module}' has no '{attribute}'") from None
-    except Exception as error:
-        raise TargetError(_broken(spec, error)) from error
 
 
-def _broken(what: object, error: Exception) -> str:
-    return f"{what} cannot be started: {type(error).__name__}: {error}"
+def _broken(what: object, error: BaseException) -> str:
+    why = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else f"it has raised {unusual(error)}"
+    return f"{what} cannot be started: {why}"
 
 
 def _in_an_environment(adapter: Any, word: str, query: str) -> FullTarget:
@@ -176,8 +181,10 @@ def _made(adapter: Any, *arguments: str, **options: str) -> FullTarget:
     make = (callable(adapter) and not hasattr(adapter, "info")) or isinstance(adapter, type)
     try:
         target = adapter(*arguments, **options) if make else adapter
-    except Exception as error:
-        raise error if isinstance(error, TargetError) else TargetError(_broken(what, error)) from error
+    except (KeyboardInterrupt, TargetError):
+        raise
+    except BaseException as error:
+        raise TargetError(_broken(what, error)) from error
     if lack := _lacking(target):
         # What is there, and is not made by anybody's code, was misspelt; an adapter that is not finished cannot start.
         wrong = TargetError if make or hasattr(target, "info") else UnknownTarget
@@ -193,6 +200,8 @@ def _lacking(target: Any) -> str:
     """Return what an object lacks to be a target, or an empty string. An engine needs no `deploy`."""
     if not hasattr(target, "info"):
         return "it has no `info`"
+    if not isinstance(target.info, TargetInfo):
+        return f"its `info` is {type(target.info).__name__}, and not a TargetInfo"
     continuous = getattr(target.info, "discipline", "") == "continuous"
     verb = "engine" if continuous else "deploy"
     if hasattr(target, verb):

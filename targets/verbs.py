@@ -8,16 +8,47 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from batchproof.host.clock import HOST_CLOCK, Clock
 from batchproof.targets import engines
 from batchproof.targets.defaults import StackDefaults
-from batchproof.targets.protocol import Deployment, Target, TargetInfo, Unsupported
+from batchproof.targets.protocol import Deployment, Target, TargetError, TargetInfo, Unsupported
 from batchproof.targets.repository import Opener
 
 if TYPE_CHECKING:
     from batchproof.targets.kit.routes import Route
+
+
+def tame(verb: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return the verb; what it raises that is not an Exception is a TargetError, so that it cannot end this process.
+
+    A server that cannot bind its port calls `sys.exit`, and a cancelled coroutine raises what nobody expects. A
+    KeyboardInterrupt is left as it is: a person may have meant it.
+    """
+
+    @wraps(verb)
+    def tamed(*arguments: Any, **options: Any) -> Any:
+        try:
+            return verb(*arguments, **options)
+        except (Exception, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            raise TargetError(f"`{name}` has raised {unusual(error)}") from error
+
+    return tamed
+
+
+def unusual(error: BaseException) -> str:
+    """Return what code of an adapter has raised that is not an Exception, and what it should do instead."""
+    what = f"SystemExit({error.code!r}), as sys.exit does" if isinstance(error, SystemExit) else repr(error)
+    return f"{what}: let the adapter raise an Exception that says what is wrong"
+
+
+def _verb(inner: Any, name: str, default: Callable[..., Any] | None = None) -> Any:
+    verb = getattr(inner, name, default)
+    return verb if verb is None or verb is default else tame(verb, name)
 
 
 class FullDeployment:
@@ -34,21 +65,21 @@ class FullDeployment:
 
     def __init__(self, inner: Any, target: FullTarget | None = None) -> None:
         self.inner = inner
-        self.submit: Callable[[Any], Future[Any]] = inner.submit
-        self.close: Callable[[], None] = inner.close
-        self.finish: Callable[[], None] = getattr(inner, "finish", inner.close)
+        self.submit: Callable[[Any], Future[Any]] = tame(inner.submit, "submit")
+        self.close: Callable[[], None] = tame(inner.close, "close")
+        self.finish: Callable[[], None] = _verb(inner, "finish", self.close)
         self.drained: Callable[[], bool] = getattr(inner, "drained", lambda: True)
         self.clock: Clock = getattr(inner, "clock", HOST_CLOCK)
-        self.release: Callable[[int], None] | None = getattr(inner, "release", None)
-        self.log: Callable[[], list[dict[str, Any]]] | None = getattr(inner, "log", None)
-        self.queued: Callable[[], int] | None = getattr(inner, "queued", None)
-        self.submit_malformed: Callable[[], Future[Any]] | None = getattr(inner, "submit_malformed", None)
-        self.cancel: Callable[[Future[Any]], None] | None = getattr(inner, "cancel", None)
-        self.statistics: Callable[[], dict[str, Any]] | None = getattr(inner, "statistics", None)
-        self.config_pbtxt: Callable[[], str] | None = getattr(inner, "config_pbtxt", None)
-        self.pause: Callable[[], None] | None = getattr(inner, "pause", None)
-        self.resume: Callable[[], None] | None = getattr(inner, "resume", None)
-        self.kill_instance: Callable[[], None] | None = getattr(inner, "kill_instance", None)
+        self.release: Callable[[int], None] | None = _verb(inner, "release")
+        self.log: Callable[[], list[dict[str, Any]]] | None = _verb(inner, "log")
+        self.queued: Callable[[], int] | None = _verb(inner, "queued")
+        self.submit_malformed: Callable[[], Future[Any]] | None = _verb(inner, "submit_malformed")
+        self.cancel: Callable[[Future[Any]], None] | None = _verb(inner, "cancel")
+        self.statistics: Callable[[], dict[str, Any]] | None = _verb(inner, "statistics")
+        self.config_pbtxt: Callable[[], str] | None = _verb(inner, "config_pbtxt")
+        self.pause: Callable[[], None] | None = _verb(inner, "pause")
+        self.resume: Callable[[], None] | None = _verb(inner, "resume")
+        self.kill_instance: Callable[[], None] | None = _verb(inner, "kill_instance")
         self.route: Route | None = getattr(inner, "route", None)
         self._target = target
         self.touched: frozenset[str] = frozenset()
@@ -73,15 +104,15 @@ class FullTarget:
 
     def __init__(self, inner: Target) -> None:
         self.inner: Any = inner
-        self.alive: Callable[[], str] = getattr(inner, "alive", str)
-        self.close: Callable[[], None] = getattr(inner, "close", lambda: None)
-        self.server_log: Callable[[], str] = getattr(inner, "server_log", str)
+        self.alive: Callable[[], str] = _verb(inner, "alive", str)
+        self.close: Callable[[], None] = _verb(inner, "close", lambda: None)
+        self.server_log: Callable[[], str] = _verb(inner, "server_log", str)
         self.deploys_at_once: int = getattr(inner, "deploys_at_once", 0)
-        self.validate: Callable[[str, str], str] | None = getattr(inner, "validate", None)
-        self.restart: Callable[[], None] | None = getattr(inner, "restart", None)
-        self.deploy_defaults: Callable[[], Deployment] | None = getattr(inner, "deploy_defaults", None)
-        self.repository: Opener | None = getattr(inner, "repository", None)
-        self.engine: engines.Opener | None = getattr(inner, "engine", None)
+        self.validate: Callable[[str, str], str] | None = _verb(inner, "validate")
+        self.restart: Callable[[], None] | None = _verb(inner, "restart")
+        self.deploy_defaults: Callable[[], Deployment] | None = _verb(inner, "deploy_defaults")
+        self.repository: Opener | None = _verb(inner, "repository")
+        self.engine: engines.Opener | None = _verb(inner, "engine")
 
     @property
     def info(self) -> TargetInfo:
@@ -113,7 +144,7 @@ class FullTarget:
         if not hasattr(self.inner, "deploy"):
             raise Unsupported("dynamic batching")
         if not isinstance(config, StackDefaults):
-            return FullDeployment(self.inner.deploy(config), self)
+            return FullDeployment(tame(self.inner.deploy, "deploy")(config), self)
         if self.deploy_defaults is None:
             raise Unsupported("defaults")
         return FullDeployment(self.deploy_defaults(), self)
@@ -125,7 +156,7 @@ class FullTarget:
 
     def serve(self, module: Any, config: Any) -> FullDeployment:
         """Serve a torch module if `serves_torch`: `submit` takes and returns tensors."""
-        return FullDeployment(self.inner.serve(module, config), self)
+        return FullDeployment(tame(self.inner.serve, "serve")(module, config), self)
 
 
 def full(target: Target) -> FullTarget:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from batchproof.bench.measurement import Bench
 from batchproof.bench.record import Record
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 
 SELFTEST = Path(__file__).parent
+# An example takes as long as the host takes, so none has a deadline, whatever a test's own settings leave open.
+settings.register_profile("selftest", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("selftest")
 FIRST = (  # the files that take longest: at the end of the list, one of them would keep a single worker busy
     "test_ci_files.py", "reference_batcher/test_mutants.py", "test_strangers.py", "commands/adapter/test_check.py",
     "load/spread/test_crew.py", "bench/ab/test_run.py", "test_deployment.py", "fixtures/judging/test_outcome_narrow.py",

@@ -12,6 +12,8 @@ import typer.main
 from typer.testing import CliRunner
 
 from batchproof.cli import app
+from batchproof.suites.selftest.strangers.exam import EXAMINED
+from batchproof.suites.selftest.strangers.exam import SERIES as STRANGER_SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +26,7 @@ ROOMS = "bench|cli|commands|docs|fixtures|host|load|reference_batcher|reports|st
 MOST_WORDS = {"README.md": 1650, "docs/performance.md": 1000, "docs/load.md": 1000}
 INSTALLS = re.compile(r"pip install [^\n]*(?:batchproof(?!-)\b|'?\"?\.(?:\[|\s|$))")
 FENCE = "```"
+EXAM = "python -m batchproof.suites.selftest.strangers.exam"
 
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="no docs here: the documentation is not installed")
 
@@ -94,6 +97,18 @@ def test_what_a_page_names_exists(page: Path) -> None:
     unknown = [(words, found) for words in commands(text) if (found := unknown_words(words))]
 
     assert (dead_links(page, text), unknown, missing_modules(text)) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if EXAM in page.read_text(encoding="utf-8")], ids=lambda page: page.stem
+)
+def test_a_page_says_what_the_program_does_that_judges_strangers(page: Path) -> None:
+    """Its name alone does not, and each stranger that it is given exists."""
+    text = page.read_text(encoding="utf-8")
+    given = [name for line in re.findall(rf"{EXAM}(.*)", text) for name in line.partition(" #")[0].split()]
+
+    assert "as a table" in text
+    assert [name for name in given if name not in {**EXAMINED, **STRANGER_SERIES}] == []
 
 
 @pytest.mark.parametrize(("page", "most"), MOST_WORDS.items())

@@ -10,6 +10,8 @@ import pytest
 from batchproof.reports import Report, headline
 from batchproof.suites.selftest.report_lines import footer, header, one, result
 
+NEVER = "never occurred, because of a busy host or of the target's design"
+
 
 @pytest.mark.parametrize(
     ("fields", "ended", "words"),
@@ -42,6 +44,24 @@ def test_what_was_not_driven_is_not_among_what_was() -> None:
     report = Report(header(rules=[line["rule"] for line in lines]), (), lines, footer())
 
     assert headline(report) == "INCONCLUSIVE: the host was too noisy to judge 1 of 2 MUST rules"
+
+
+@pytest.mark.parametrize(
+    ("noisy", "never", "words"),
+    [
+        (0, 1, f"what 1 of 1 MUST rule needs {NEVER}"),
+        (0, 2, f"what 2 of 2 MUST rules need {NEVER}"),
+        (2, 1, f"the host was too noisy to judge 2 of 3 MUST rules; what 1 more needs {NEVER}"),
+    ],
+)  # fmt: skip
+def test_the_host_is_not_blamed_for_what_the_target_may_never_let_occur(noisy: int, never: int, words: str) -> None:
+    """Measured again and again, a rule's precondition never occurred: that may be the design's doing."""
+    actuals = ["slow"] * noisy + ["VACUOUS: no batch was formed"] * never
+    lines = tuple(result(f"DB-SIZE-00{at}", "INCONCLUSIVE", actual=actual) for at, actual in enumerate(actuals))
+
+    report = Report(header(rules=[line["rule"] for line in lines]), (), lines, footer())
+
+    assert headline(report) == f"INCONCLUSIVE: {words}"
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,14 @@ def test_failure_gives_commands_that_work_from_here() -> None:
         assert " batchproof check --target 'grpc://host:1; rm -rf ~' --rules" in text
 
 
+def test_failure_replaces_the_rules_and_the_seed_of_its_run() -> None:
+    """The command of the run has its own; the one to copy names this rule and the seed of the attempt that decided."""
+    command = "batchproof check --target triton --rules 'DB-*' --patience quick --seed 7"
+    text = failure.text(RESULTS[-1], LINES[1:4], header(command=command, seed=7))
+
+    assert f"  batchproof check --target triton --patience quick --rules {DELAY} --seed 1729" in text
+
+
 def test_failure_shows_the_first_problems_of_the_rig() -> None:
     """Those that follow are counted: one plug that never entered leaves every queue behind it empty."""
     problems = [f"the queue never showed {count} requests" for count in range(9)]

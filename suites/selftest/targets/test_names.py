@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from batchproof.targets import TargetInfo, resolve
-from batchproof.targets.protocol import UnknownTarget
+from batchproof.targets.protocol import TargetError, UnknownTarget
 
 HERE = "batchproof.suites.selftest.targets.test_names"
 
@@ -30,6 +31,22 @@ class NoOptions:
     """A target without options."""
 
     info = TargetInfo("none", "1", "none")
+
+    def deploy(self, config: object) -> None:
+        """Deploy nothing."""
+
+
+class Exits:
+    """It ends the process that makes it, as a server does that cannot bind its port."""
+
+    def __init__(self) -> None:
+        sys.exit(0)
+
+
+class Described:
+    """Its `info` is a text."""
+
+    info = "a batcher"
 
     def deploy(self, config: object) -> None:
         """Deploy nothing."""
@@ -78,3 +95,31 @@ def test_an_adapter_in_the_current_folder_is_found(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sys, "path", [one for one in sys.path if one not in {"", str(Path.cwd())}])
 
     assert resolve("adapter_of_this_folder:Mine").info.name == "none"
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "says"),
+    [
+        ("import sys; sys.exit(0)", TargetError, "cannot be started: it has raised SystemExit(0), as sys.exit does"),
+        ("[].gone", TargetError, "cannot be started: AttributeError: 'list' object has no attribute 'gone'"),
+        ("", UnknownTarget, "module 'program_at_hand' has no 'Target'"),
+    ],
+)
+def test_a_program_that_is_imported_cannot_end_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, error: type[Exception], says: str
+) -> None:
+    """A script without `if __name__ == "__main__"` runs, and its status is not that of a run in which nothing was judged."""
+    (tmp_path / "program_at_hand.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "program_at_hand", raising=False)
+
+    with pytest.raises(error, match=re.escape(says)):
+        resolve("program_at_hand:Target")
+
+
+def test_what_is_no_target_is_refused() -> None:
+    """One that ends the process when it is made, and one whose `info` is something else."""
+    with pytest.raises(TargetError, match="Exits cannot be started: it has raised SystemExit"):
+        resolve(f"{HERE}:Exits")
+    with pytest.raises(TargetError, match="its `info` is str, and not a TargetInfo"):
+        resolve(f"{HERE}:Described")

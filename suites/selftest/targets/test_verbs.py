@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ import pytest
 from batchproof.host.clock import HOST_CLOCK
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.defaults import documented
-from batchproof.targets.protocol import Deployment, Target, TargetInfo, Unsupported
+from batchproof.targets.protocol import Deployment, Target, TargetError, TargetInfo, Unsupported
 from batchproof.targets.verbs import FullDeployment, FullTarget, full, full_deployment
 from batchproof.targets.virtual import VirtualTarget
 
@@ -131,3 +132,39 @@ def test_no_other_room_asks_for_verbs(room: str) -> None:
     found = {path.name: asked_for(path.read_text(encoding="utf-8")) for path in (ROOT / room).rglob("*.py")}
 
     assert {name: verbs for name, verbs in found.items() if verbs} == {}
+
+
+def raising(error: BaseException) -> Any:
+    """A verb that raises this."""
+
+    def verb(*_arguments: Any) -> Any:
+        raise error
+
+    return verb
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (SystemExit(0), "raised SystemExit(0), as sys.exit does: let the adapter raise an Exception"),
+        (asyncio.CancelledError(), "raised CancelledError(): let the adapter raise an Exception"),
+    ],
+)
+def test_no_verb_can_end_this_process(error: BaseException, says: str) -> None:
+    """A server that cannot bind its port calls `sys.exit`: that is a broken target, and not the end of the run."""
+    deployed = SimpleNamespace(**dict.fromkeys(("submit", "close", *VERDICTS), raising(error)))
+    one = full_deployment(deployed)
+    target = full(bare(**dict.fromkeys(("deploy", "deploy_defaults", "validate", "restart", "close"), raising(error))))
+    verbs = [*(getattr(one, verb) for verb in ("submit", "close", "finish", *VERDICTS)), target.deploy, target.validate,
+             target.restart, target.close, lambda: target.deploy(documented({}))]  # fmt: skip
+
+    for verb in verbs:
+        with pytest.raises(TargetError) as raised:
+            verb(*[None] * (verb == target.deploy))
+        assert says in str(raised.value)
+
+
+def test_ctrl_c_is_not_an_error_of_the_adapter() -> None:
+    """A verb may be what it interrupts."""
+    with pytest.raises(KeyboardInterrupt):
+        full(bare(close=raising(KeyboardInterrupt()))).close()

@@ -199,6 +199,17 @@ def test_on_paper_nothing_asks_to_be_clicked(file: Path, browse: Browse) -> None
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 
+def test_on_paper_what_did_not_pass_shows_its_evidence(file: Path, browse: Browse) -> None:
+    """Nobody can open it there: the pictures of failures are printed, and those of rules that passed are left out."""
+    page = browse(file)
+    page.emulate_media(media="print")
+    of = "[...document.querySelectorAll('.rule')].filter((one) => one.querySelector('.inside').checkVisibility())"
+
+    found = page.evaluate(f"{of}.map((one) => one.dataset.v)")
+
+    assert sorted(found) == ["ERROR", "FAIL", "INCONCLUSIVE", "KNOWN"]
+
+
 def test_hostile_words_are_text(tmp_path: Path, browse: Browse) -> None:
     """In names, messages, claims, links and pictures: no element, no script, and what is unseen can be seen."""
     words = f'"\'>{HOSTILE}<img src=x onerror=alert(1)></script></style>'
