@@ -120,6 +120,16 @@ def test_an_answer_is_held_against_the_schema(answer: dict[str, object], says: s
     assert bool(found) == bool(says)
 
 
+@pytest.mark.parametrize("name", ["mine", "@google-cloud/pubsub", "google.golang.org/api", "com.lmax:disruptor"])
+def test_a_stack_has_the_name_that_its_registry_gives_it(name: str) -> None:
+    """Registries name packages with scopes, paths and colons."""
+    start = {"id": 1, "name": name, "version": "1.0", "claims": {}, "verbs": [], "monotonic": True}
+
+    assert wrong(start, FROM, "start") == ""
+    for bad in ("", f" {name}", f"{name}\x1b[2J"):
+        assert "name" in wrong({**start, "name": bad}, FROM, "start")
+
+
 def test_an_answer_becomes_a_response() -> None:
     """Echo and info are int64, a row of info for each row."""
     answer = response({"id": 1, "echo": [["9007199254740993", 2], [3, 4]], "info": INFO}, monotonic=False)
