@@ -453,7 +453,7 @@ _TABLE = (
     Claim(
         "looks_ahead",
         "An iteration is formed before the tokens of this many earlier ones are known (asynchronous scheduling): a text is "
-        "computed this often after its last token at most, and what that makes is thrown away.",
+        "computed this often after its last token or an abort at most, and what that makes is thrown away.",
         "iterations that are formed ahead",
         OR_NOTHING,
         least=1,
