@@ -216,6 +216,13 @@ _TABLE = (
         "executed, and an answer that waits for its turn is given. What is sent after the call is answered or refused.",
     ),
     Claim(
+        "closing_ends",
+        "Closing may end before what the model has accepted has left it (`any`), or it ends when all of that has been "
+        "answered or refused, so that a process that ends then loses nothing (`settled`).",
+        "a promise about when closing ends",
+        ("any", "settled"),
+    ),
+    Claim(
         "clients",
         "Several threads may submit requests at the same moment (`several`), or one thread submits them all (`one`).",
         "requests from several threads",

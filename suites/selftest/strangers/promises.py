@@ -5,7 +5,7 @@ failed batch. Each class is `ConditionBatcher` with one thing different, which i
 docs/results/strangers-5.md has the exam.
 """
 
-from concurrent.futures import InvalidStateError
+from concurrent.futures import Future, InvalidStateError, wait
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -114,17 +114,34 @@ class TriesTheFirstAgain(TriesAgain):
         self.failed = job.future.exception()
 
 
+class AnswersFirst(ConditionBatcher):
+    """When it is closed, all that it has accepted is answered, and then closing ends."""
+
+    def __init__(self, *args: object) -> None:
+        self.owed: list[Future[object]] = []
+        super().__init__(*args)  # type: ignore[arg-type]
+
+    def arrived(self, job: Job) -> None:
+        self.owed.append(job.future)
+
+    def close(self) -> None:
+        super().close()
+        wait(self.owed)
+
+
 POWERS = {"batch_sizes": "powers-of-two"}
 ANSWERS, REFUSES = {"closing": "answers"}, {"closing": "refuses"}
+SETTLED = {**ANSWERS, "closing_ends": "settled"}
 RETRIED = {"failed_batch": "retried"}
 RIGHT_AS_PROMISED = (
     Stranger("right-powers", PowersOfTwo, claims=POWERS),
     Stranger("right-answers-all", ConditionBatcher, claims=ANSWERS),
+    Stranger("right-answers-first", AnswersFirst, claims=SETTLED),
     Stranger("right-refuses-queue", RefusesTheQueue, claims=REFUSES),
     Stranger("right-tries-again", TriesAgain, claims=RETRIED),
 )
 ALSO = {"refuses-what-runs": ("DB-LIVE-007", "DB-LIVE-010"), "refuses-queue": ("DB-LIVE-010",),
-        "serves-queue": ("DB-LIVE-010",)}  # fmt: skip
+        "serves-queue": ("DB-LIVE-010",), "ends-at-once": ("DB-LIVE-007", "DB-LIVE-010")}  # fmt: skip
 _faulty = partial(faulty, ALSO)
 PROMISES = (
     replace(_faulty("forgets-sizes", ForgetsSizes, "tensorflow/model-analysis/issues/53",
@@ -137,6 +154,8 @@ PROMISES = (
                     "what is in the model is answered when the batcher is closed", "DB-LIVE-004"), claims=REFUSES),
     replace(_faulty("serves-queue", ConditionBatcher, "shini4i/argo-watcher/pull/518",
                     "what waits is refused when the batcher is closed", "DB-LIVE-004"), claims=REFUSES),
+    replace(_faulty("ends-at-once", ConditionBatcher, "googleapis/nodejs-pubsub/issues/1620",
+                    "closing ends when what was accepted is answered", "DB-LIVE-004"), claims=SETTLED),
     replace(_faulty("tries-first-again", TriesTheFirstAgain, "dtinit/data-transfer-project/issues/836",
                     "each request of a failed batch is tried again, alone", "DB-FAIL-001"), claims=RETRIED),
 )  # fmt: skip
