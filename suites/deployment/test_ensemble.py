@@ -85,6 +85,11 @@ def test_failure_in_a_step(serving, judge):
     on.in_line("all", "bad", already=3, seen_at="b", fail=True, nonce=2)
     on.in_line("all", *many("s", 4), already=4, seen_at="b")
     on.release("b", "gate")
+    on.answered()
+    for place in (1, 3):
+        on.send("all", f"lone{place}", fail=True, nonce=place)
+        on.answered((f"lone{place}",))
+    on.send("all", *many("t", 2))
 
     judge(on.scene())
 
