@@ -122,9 +122,12 @@ _TABLE = (
     Claim(
         "batch_sizes",
         "A batch holds any number of rows up to max_batch_size (`any`), or only max_batch_size and powers of two below it "
-        "(`powers-of-two`), or only max_batch_size and 1 (`one-or-full`): always the largest of these that the queue fills.",
+        "(`powers-of-two`), or only max_batch_size and 1 (`one-or-full`): always the largest of these that the queue fills. "
+        "Or the batcher chooses a limit of its own up to max_batch_size, which may change with what it measures "
+        "(`chosen`): then a batch that is smaller may be full.",
         "batches of any size",
-        ("any", "powers-of-two", "one-or-full"),
+        ("any", "powers-of-two", "one-or-full", "chosen"),
+        noun_of_value="a limit of batches that stays as it was set",
     ),
     Claim(
         "late_binding",
@@ -257,6 +260,14 @@ _TABLE = (
         "a timeout that delays",
     ),
     Claim("timeout_override", "A request may bring a shorter timeout of its own.", "a timeout for each request"),
+    Claim(
+        "meets_timeouts",
+        "A batch leaves before its queue delay is over where a request that waits would otherwise be late before that. If "
+        "not, such a request is refused when its timeout is over, although an instance is free.",
+        "a delay that ends in time for each request",
+        changes="If true, a batch that is not full may leave early if a timeout ends before its delay.",
+        noun_of_value="a queue delay that lasts longer than a timeout",
+    ),
     Claim("max_queue_size", "The queue can be limited.", "a queue limit"),
     Claim(
         "preferred_sizes",

@@ -16,6 +16,11 @@ def mixed(*first: Send) -> Script:
     return gated(*first, *(Send(f"r{i}", rows=1 + i % 3) for i in range(9)), in_order=False)
 
 
+def many() -> list[Send]:
+    """More batches than eight bits count."""
+    return [Send(f"m{i}", rows=FOUR.max_batch_size) for i in range(260)]
+
+
 def poisoned() -> Script:
     """The same requests behind some batches that raise."""
     return mixed(*(Send(f"bad{i}", fail=True) for i in range(5)), *(Send(f"ok{i}") for i in range(3)))
@@ -25,6 +30,7 @@ def poisoned() -> Script:
 def test_executions_counted(drive, judge):
     """The execution count is the number of batches that were executed"""
     judge(drive(FOUR, mixed(), count=True))
+    judge(drive(FOUR, mixed(*many()), count=True))
 
 
 @pytest.mark.rule("DB-STATS-002")

@@ -350,3 +350,38 @@ class Unlimited(Narrow):
         if not config.max_queue_delay_ns:
             return VirtualTarget("never-batches").deploy(replace(config, instances=MANY))
         return super().deploy(replace(config, instances=MANY))
+
+
+class ChoosesSize(Narrow):
+    """Its batches hold half of what they may, which it has found to be best."""
+
+    mutant: ClassVar[str] = "size-half"
+    claims: ClassVar[dict[str, Any]] = {"batch_sizes": "chosen", "preferred_sizes": False}
+
+
+class ChoosesOne(ChoosesSize):
+    """It has found that its model is best served with one request at a time."""
+
+    mutant: ClassVar[str] = "never-batches"
+
+
+class MeetsTimeouts(Narrow):
+    """A batch leaves a little before the first timeout of a request that waits is over."""
+
+    claims: ClassVar[dict[str, Any]] = {"meets_timeouts": True}
+
+    def deploy(self, config: Any) -> Any:
+        """Serve with a delay that ends in time."""
+        deployment = super().deploy(config)
+        if config.sequence is not None:
+            return deployment
+        core = deployment._batcher._service.core
+        departure = core._departure
+
+        def leaving(head: Any, now_ns: int) -> Any:
+            count, due_ns = departure(head, now_ns)
+            end_ns = core.queue._next_expiry_ns()
+            return count, due_ns if end_ns is None else min(due_ns, end_ns - 5 * MS)
+
+        core._departure = leaving
+        return deployment
