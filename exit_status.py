@@ -91,7 +91,15 @@ def _given_by(status: ExitStatus) -> str:
 
 
 def refuse(why: object, status: ExitStatus = ExitStatus.MISUSE) -> ExitStatus:
-    """Say on standard error why a command stops; return the status for it to end with."""
-    sys.stderr.write(f"batchproof: {why}\n")
+    """Say on standard error why a command stops; return the status for it to end with.
+
+    A server, a file or its name may be quoted, and none of them can steer the terminal.
+    """
+    sys.stderr.write(f"batchproof: {harmless(why)}\n")
     return status
 
+
+
+def harmless(text: object) -> str:
+    """Return the text without what a terminal would obey, or what makes it look like another."""
+    return "".join(one for one in str(text) if one.isprintable() or one in "\n\t")

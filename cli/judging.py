@@ -19,6 +19,7 @@ from batchproof.cli.options import (
     Seed,
     Target,
     end,
+    given,
     misuse,
     with_image,
 )
@@ -35,6 +36,7 @@ class CheckFormat(str, Enum):
 
 @app.command(cls=NamesTargets, epilog=help_text("check"))
 def check(
+    context: typer.Context,
     target: Target = "reference",
     profile: Annotated[str, typer.Option(help="Judge only the rules of this profile (CORE, TRITON-DB, ...).")] = "",
     rules: Annotated[
@@ -60,6 +62,8 @@ def check(
     if replay is not None:
         if form is not CheckFormat.text:
             misuse("--replay prints text: leave --format out")
+        if others := given(context, besides="replay"):
+            misuse(f"--replay judges what the bundle holds: leave {' and '.join(others)} out")
         from batchproof.commands.replay import replay as judge_again
 
         end(judge_again(replay))

@@ -46,6 +46,13 @@ def misuse(message: str) -> NoReturn:
     end(refuse(message))
 
 
+def given(context: typer.Context, besides: str) -> list[str]:
+    """Return the options that the person has given besides this one, in the order of the help."""
+    sources = {parameter: context.get_parameter_source(str(parameter.name)) for parameter in context.command.params}
+    chosen = [parameter for parameter, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    return [parameter.opts[0] for parameter in chosen if parameter.name != besides]
+
+
 def with_image(target: str, image: str) -> str:
     """Return the target's word with this image among its options."""
     if not image:

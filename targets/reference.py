@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from batchproof import __version__
+from batchproof.host.scratch import scratch_folder
 from batchproof.reference_batcher import Batcher, BatcherConfig, BatchStrategy
 from batchproof.reference_batcher.protocol import Core
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
@@ -63,7 +63,7 @@ class ReferenceDeployment:
         core: Core | None = None,
         strategy: Callable[[], BatchStrategy] | None = None,
     ) -> None:
-        self._folder = tempfile.mkdtemp(prefix="batchproof-")
+        self._folder = scratch_folder()
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # also when it is interrupted from here on
         self._cursors: dict[str, int] = {}
         self._witnesses = [Witness(self._folder, instance) for instance in range(config.instances if config else 1)]

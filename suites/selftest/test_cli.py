@@ -293,6 +293,15 @@ def test_version_and_help_are_printed(capfd: pytest.CaptureFixture[str]) -> None
     assert (unknown[0], "No such command 'judge'" in unknown[2]) == (2, True)
 
 
+def test_a_replay_takes_no_other_option(capfd: pytest.CaptureFixture[str]) -> None:
+    """The bundle has the target, the rule and the claims, and nothing that is given is silently ignored."""
+    words = ("--target", "triton", "--rules", "DB-*", "--seed", "1729")
+    status, _, err = invoke(capfd, "check", "--replay", "x.zip", *words)
+
+    assert status == 2
+    assert "--replay judges what the bundle holds: leave --target and --rules and --seed out" in one_message(err)
+
+
 @pytest.mark.parametrize("command", [("check",), ("diff",), ("bench",), ("tune",), ("adapter", "check")], ids=" ".join)
 def test_help_names_every_target(capfd: pytest.CaptureFixture[str], command: tuple[str, ...]) -> None:
     """Whatever takes a target lists the names and the forms that there are, and no others."""

@@ -98,3 +98,10 @@ def test_no_exit_status_is_a_literal_number() -> None:
     assert len(found) > 100
 
     assert {name: places for name, places in found.items() if places} == {}
+
+
+def test_a_message_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """It may quote what a server sent, or the name of a file."""
+    assert refuse("cannot reach \x1b[31mx\x07\u202e\x9b: is it running?\n  there") is ExitStatus.MISUSE
+
+    assert capsys.readouterr().err == "batchproof: cannot reach [31mx: is it running?\n  there\n"

@@ -6,6 +6,7 @@ import threading
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from batchproof.host.scratch import scratch
 from batchproof.targets.witness import probe
 from batchproof.targets.witness.counting import Counted
 
@@ -17,7 +18,7 @@ class Folder:
     """
 
     def __init__(self) -> None:
-        self._temporary = TemporaryDirectory(prefix="batchproof-", ignore_cleanup_errors=True)
+        self._temporary = TemporaryDirectory(prefix=scratch(), ignore_cleanup_errors=True)
         self.path = self._temporary.name
         self._cursors: dict[str, int] = {}
         self._lock = threading.Lock()

@@ -7,11 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from batchproof.host.scratch import scratch_folder
 from batchproof.targets import witness
 from batchproof.targets.protocol import Misuse, TargetError
 from batchproof.targets.witness.counting import FOLDER
@@ -77,7 +77,7 @@ class Interpreter:
         if not program.resolve().is_relative_to(OURS):
             return program
         if self._copies is None:
-            self._copies = Path(tempfile.mkdtemp(prefix="batchproof-"))
+            self._copies = Path(scratch_folder())
             weakref.finalize(self, shutil.rmtree, self._copies, ignore_errors=True)
         return Path(shutil.copy(program, self._copies))
 

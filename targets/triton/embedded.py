@@ -10,6 +10,7 @@ import signal
 import sys
 import sysconfig
 import tempfile
+import time
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +21,7 @@ from batchproof.targets.deadlines import more_time, timeout_s
 from batchproof.targets.kit.ports import free_ports
 from batchproof.targets.kit.processes import Guarded
 from batchproof.targets.protocol import TargetError, UnknownTarget
+from batchproof.targets.triton.forgotten import remove_forgotten
 from batchproof.targets.triton.kill_stub import kill_stub
 from batchproof.targets.triton.owned import SHM_NEEDED, OwnTriton, flags, wait_ready
 
@@ -74,6 +76,7 @@ class EmbeddedServer:
         self.shm_prefix = f"batchproof_{os.getpid()}_{secrets.token_hex(4)}_"
         self.temporary = self.folder / "tmp" if limits else None
         self._process: Guarded | None = None
+        self._began = time.time()
         try:
             self._start(layout, limits, completes=completes, address=address)
         except OSError as error:
@@ -169,6 +172,7 @@ class EmbeddedServer:
         if self._process is not None:
             self._process.finish()
             self._process = None
+            remove_forgotten(self._began)
         for region in SHM.glob(f"{self.shm_prefix}*"):
             region.unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)

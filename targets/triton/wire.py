@@ -65,9 +65,11 @@ class Wire(ABC):
         """Return the server's version; TargetError if no Triton answers at the address."""
         try:
             metadata = self._client("CONNECT_S").get_server_metadata(**self._timeout("CONNECT_S"))
+            return str(metadata["version"] if isinstance(metadata, dict) else metadata.version)
         except Exception as error:
-            raise TargetError(f"no Triton answers at {self._url}: {_first_line(error)}") from None
-        return str(metadata["version"] if isinstance(metadata, dict) else metadata.version)
+            kind = "gRPC" if self._url.startswith("grpc") else "HTTP"
+            how = f"is a Triton running there, and is this its {kind} port?"
+            raise TargetError(f"no Triton answers at {self._url}: {_first_line(error)}: {how}") from None
 
     def route(self, name: str) -> Route:
         """Return how another process reaches a model of this server."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import itertools
 import shutil
-import tempfile
 import threading
+import weakref
 from collections.abc import Mapping
 from concurrent.futures import Future
 from functools import partial
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from batchproof.host.scratch import scratch_folder
 from batchproof.reference_batcher import Batcher
 from batchproof.suites.selftest.repository.limiter import Limiter
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
@@ -145,7 +146,8 @@ class StandInRepository:
     """The models of one test."""
 
     def __init__(self, limits: Mapping[str, int] | None) -> None:
-        self._folder = tempfile.mkdtemp(prefix="batchproof-")
+        self._folder = scratch_folder()
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # also if a mutant is never closed
         self._loaded: dict[str, Loaded] = {}
         self._cursors: dict[str, dict[str, int]] = {}
         self._limiter = None if limits is None else Limiter(limits)
