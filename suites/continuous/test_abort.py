@@ -126,7 +126,7 @@ def dozens_of_aborts(on, judge):
 
 
 def aborts_of_three(on, judge):
-    """Three continuations share two blocks, and are aborted when they have begun; then one comes that needs half of all blocks."""
+    """Three continuations share two blocks, and are aborted when they have begun; then one needs half of all blocks."""
     for place in range(8):
         on.send(f"three{place}", length=2 * on.block + 3, max_tokens=on.block // 2, samples=3)
         on.until_got(f"three{place}", 2)
