@@ -99,6 +99,8 @@ def test_gives_back(generating, judge, claims):
     dozens_of_aborts(generating(seqs=2, budget=1), judge)
     if claims.get("prefix_cache"):  # which may keep a block of each, and has to give it up
         dozens_of_aborts(generating(seqs=2, budget=1, blocks=24, prefix_cache=True), judge)
+    if claims.get("samples"):
+        aborts_of_three(generating(seqs=4, blocks=12), judge)
 
 
 def dozens_of_aborts(on, judge):
@@ -120,6 +122,16 @@ def dozens_of_aborts(on, judge):
         on.abort(f"text{place}")
     on.finish()
     on.send("last", "last too", length=6 * on.block, max_tokens=on.block)
+    judge(on.generations())
+
+
+def aborts_of_three(on, judge):
+    """Three continuations share two blocks, and are aborted when they have begun; then one needs half of all blocks."""
+    for place in range(8):
+        on.send(f"three{place}", length=2 * on.block + 3, max_tokens=on.block // 2, samples=3)
+        on.until_got(f"three{place}", 2)
+        on.abort(f"three{place}")
+    on.send("last", length=6 * on.block, max_tokens=on.block)
     judge(on.generations())
 
 

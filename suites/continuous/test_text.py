@@ -145,6 +145,11 @@ def test_taking_blocks(generating, judge):
     on.finish()
     on.send("grows", length=block // 2, max_tokens=4 * block)  # takes the blocks of a continuation, but not those it shares
     on.send("pair", length=2 * block + 1, max_tokens=2 * block, samples=2)
+    on.finish()
+    for place in range(5):  # what each of them leaves behind adds up
+        on.send(f"three{place}", f"more{place}", length=block, max_tokens=block, samples=3)
+        on.finish()
+    on.send("last", length=3 * block + block // 2, max_tokens=block)  # needs most of the KV cache
 
     judge(on.generations())
 
