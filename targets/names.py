@@ -68,6 +68,15 @@ def resolve(spec: str) -> FullTarget:
     adapter, or a name in the entry point group `batchproof.targets`. What follows a `?` are options for the adapter:
     `litserve?python=/path/to/python` calls it with `python="/path/to/python"`.
     """
+    target = unfinished(spec)
+    if not isinstance(target.info, TargetInfo):
+        kind = type(target.info).__name__
+        raise TargetError(f"{spec} is not a target: its `info` is {kind}, and not a TargetInfo (see docs/adapters.md)")
+    return target
+
+
+def unfinished(spec: str) -> FullTarget:
+    """Return the target that `spec` names, as `resolve` does, also if its `info` is of another type."""
     check_timeouts()
     if spec.startswith("stdio:"):
         with within("DEPLOY_S", f"--target {spec}"):
@@ -164,7 +173,8 @@ def _with_options(adapter: Any, spec: str, query: str) -> FullTarget:
         there = f"choose from {', '.join(known)}" if known else "it has none"
         raise UnknownTarget(f"--target {spec}: unknown option {', '.join(unknown)}: {there}")
     target = _made(adapter, **options)
-    target.info = replace(target.info, reached=spec)
+    if isinstance(target.info, TargetInfo):
+        target.info = replace(target.info, reached=spec)
     return target
 
 
@@ -200,8 +210,6 @@ def _lacking(target: Any) -> str:
     """Return what an object lacks to be a target, or an empty string. An engine needs no `deploy`."""
     if not hasattr(target, "info"):
         return "it has no `info`"
-    if not isinstance(target.info, TargetInfo):
-        return f"its `info` is {type(target.info).__name__}, and not a TargetInfo"
     continuous = getattr(target.info, "discipline", "") == "continuous"
     verb = "engine" if continuous else "deploy"
     if hasattr(target, verb):

@@ -20,11 +20,12 @@ from batchproof.commands.adapter.residue import Before
 from batchproof.commands.adapter.source import Place
 from batchproof.reference_batcher.sequence_config import SequenceBatching
 from batchproof.reports.wording import line
-from batchproof.targets import TargetInfo, resolve
+from batchproof.targets import TargetInfo
 from batchproof.targets.claims import problems, value_of
 from batchproof.targets.deadlines import within
 from batchproof.targets.defaults import StackDefaults
 from batchproof.targets.lifecycle import finish
+from batchproof.targets.names import unfinished
 
 DELAY_NS = 150 * MS
 TINY_NS = 1 * MS
@@ -430,7 +431,7 @@ def examine(spec: str, say: Callable[[str], None] = lambda _: None) -> Examined:
     """Check the adapter that `spec` names; TargetError if there is none."""
     began = time.monotonic()
     with Before() as before, Deaths() as deaths:
-        target = resolve(spec)
+        target = unfinished(spec)
         engine = getattr(target.info, "discipline", "") == "continuous"
         examination = (EngineExamination if engine else Examination)(target, say, began)
         try:
