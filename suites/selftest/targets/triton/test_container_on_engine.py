@@ -102,7 +102,7 @@ def test_a_run_leaves_nothing_in_the_engine(engine: Engine, tmp_path: Path) -> N
     assert "Started" in (tmp_path / "server.log").read_text(encoding="utf-8")
     header = json.loads((tmp_path / "report.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert (header["target"]["name"], header["target"]["reached"]) == ("triton", SPEC)
-    assert header["command"] == f"batchproof check --target '{SPEC}'"
+    assert header["command"] == f"batchproof check --target '{SPEC}' --rules 'DB-SIZE-006,CFG-PARSE-*'"
     assert ours(engine, run.pid) == []
 
 
