@@ -129,7 +129,8 @@ def aborts_of_three(on, judge):
     """Three continuations share two blocks, and are aborted when they have begun; then one needs half of all blocks."""
     for place in range(8):
         on.send(f"three{place}", length=2 * on.block + 3, max_tokens=2 * on.block, samples=3)
-        on.until_got(f"three{place}", 2)
+        on.until_running(f"three{place}")
+        on.step(2)
         on.abort(f"three{place}")
     on.send("last", length=6 * on.block, max_tokens=on.block)
     judge(on.generations())
