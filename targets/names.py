@@ -68,14 +68,14 @@ def resolve(spec: str) -> FullTarget:
     adapter, or a name in the entry point group `batchproof.targets`. What follows a `?` are options for the adapter:
     `litserve?python=/path/to/python` calls it with `python="/path/to/python"`.
     """
-    target = unfinished(spec)
+    target = unchecked(spec)
     if not isinstance(target.info, TargetInfo):
         kind = type(target.info).__name__
         raise TargetError(f"{spec} is not a target: its `info` is {kind}, and not a TargetInfo (see docs/adapters.md)")
     return target
 
 
-def unfinished(spec: str) -> FullTarget:
+def unchecked(spec: str) -> FullTarget:
     """Return the target that `spec` names, as `resolve` does, also if its `info` is of another type."""
     check_timeouts()
     if spec.startswith("stdio:"):

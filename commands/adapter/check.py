@@ -25,7 +25,7 @@ from batchproof.targets.claims import problems, value_of
 from batchproof.targets.deadlines import within
 from batchproof.targets.defaults import StackDefaults
 from batchproof.targets.lifecycle import finish
-from batchproof.targets.names import unfinished
+from batchproof.targets.names import unchecked
 
 DELAY_NS = 150 * MS
 TINY_NS = 1 * MS
@@ -431,7 +431,7 @@ def examine(spec: str, say: Callable[[str], None] = lambda _: None) -> Examined:
     """Check the adapter that `spec` names; TargetError if there is none."""
     began = time.monotonic()
     with Before() as before, Deaths() as deaths:
-        target = unfinished(spec)
+        target = unchecked(spec)
         engine = getattr(target.info, "discipline", "") == "continuous"
         examination = (EngineExamination if engine else Examination)(target, say, began)
         try:

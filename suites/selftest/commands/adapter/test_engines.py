@@ -13,7 +13,7 @@ from batchproof.targets.verbs import full
 
 
 def checked(monkeypatch: pytest.MonkeyPatch, target: type) -> check.Examined:
-    monkeypatch.setattr(check, "resolve", lambda _: full(target()))
+    monkeypatch.setattr(check, "unchecked", lambda _: full(target()))
     return check.examine("wrong")
 
 
