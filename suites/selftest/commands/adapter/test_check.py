@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 # What an adapter leaves open is closed when it is collected, and Python says so.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 HERE = wrong_adapters.__name__
-FILE = Path(wrong_adapters.__file__)
 # The adapter, and what is found: the check, and a part of what it says.
 WRONG = {
     "NoInfo": ("info", "`info` is a dict"),
@@ -100,7 +99,7 @@ def line_to_mend(name: str) -> str:
     inner = getattr(wrong_adapters, f"_{name}", None) or getattr(wrong_adapters, name)
     lines, first = inspect.getsourcelines(inner)
     (marked,) = (first + number for number, line in enumerate(lines) if line.rstrip().endswith("# <- here"))
-    return f"{FILE.name}:{marked}"
+    return f"{Path(inspect.getfile(inner)).name}:{marked}"
 
 
 def told(examined: Examined) -> list[tuple[str, str, str]]:
@@ -240,7 +239,7 @@ def test_a_thread_that_ends_is_one_line(capfd: pytest.CaptureFixture[str]) -> No
 def line_of(name: str) -> str:
     """Return `file:line` of the last line of this function of an adapter."""
     lines, first = inspect.getsourcelines(getattr(wrong_adapters._ThreadDies, name))
-    return f"{FILE.name}:{first + len(lines) - 1}"
+    return f"odd.py:{first + len(lines) - 1}"
 
 
 RIGHT = (

@@ -77,7 +77,7 @@ def test_json(capfd: Capture) -> None:
     document = json.loads(out)
     (wrong,) = (one for one in document["findings"] if one["result"] == "wrong")
     assert (status, document["target"]) == (ExitStatus.FAILED, "IgnoresDelay")
-    assert (wrong["check"], wrong["where"].rpartition(":")[0].endswith("wrong_adapters.py")) == ("delay", True)
+    assert (wrong["check"], wrong["where"].rpartition(":")[0].endswith("deploys.py")) == ("delay", True)
     assert document["claims"]["delay"] == {"value": False, "because": "a delay of 150 ms changes nothing for a lone request"}
 
 
