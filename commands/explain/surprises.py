@@ -10,6 +10,7 @@ from batchproof.commands.explain.instances import instances
 from batchproof.fixtures.judging.checkers.config.common import enum_name
 from batchproof.fixtures.judging.checkers.config.model import BATCH_BY_THEMSELVES
 from batchproof.fixtures.judging.checkers.config.sequence import STRATEGY
+from batchproof.targets.triton.completion import backend_of
 
 if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
@@ -207,12 +208,12 @@ _KNOWN: tuple[tuple[str, Callable[[ModelConfig], bool], str], ...] = (
     ),
     (
         "f-2026-11",
-        lambda config: config.backend == "python" and instances(config).fewest == 1,
+        lambda config: backend_of(config) == "python" and instances(config).fewest == 1,
         "If the process of a Python model dies, every request is refused until the model is loaded again.",
     ),
     (
         "f-2026-24",
-        lambda config: config.backend == "python" and instances(config).fewest > 1,
+        lambda config: backend_of(config) == "python" and instances(config).fewest > 1,
         "If the process of an instance dies, it keeps its turn: what it gets is refused until the model is loaded again.",
     ),
 )
