@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from batchproof.commands.explain.instances import instances
-from batchproof.commands.explain.surprises import policies, stages, varies
+from batchproof.commands.explain.surprises import has_strategy, policies, stages, varies
 from batchproof.fixtures.judging.checkers.config.common import Neighbour, enum_name, settled
 from batchproof.fixtures.judging.checkers.config.model import BATCH_BY_THEMSELVES
 from batchproof.targets.triton.completion import adds_scheduler, completer, sets_batch_size
@@ -24,6 +24,7 @@ DECOUPLED = "The model is decoupled: it may answer a request any number of times
 NOT_STREAMED = "A request that comes neither on a gRPC stream nor to a generate endpoint of HTTP"
 NO_COMPLETION = "unless the server was started with --disable-auto-complete-config"
 NOBODY = "None leaves: every instance group is passive, and a passive instance serves nothing. No request is answered."
+STRATEGY_DECIDES = "A library is asked about each request, in turn: the first that it keeps out ends the batch before it."
 UNKNOWN = Neighbour()
 FEW = 20  # models that a sentence lists
 SWEEP_MS = 500  # how often waiting requests are looked at
@@ -155,6 +156,8 @@ def _dynamic(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
     if config.backend in BATCH_BY_THEMSELVES:
         words = f"{config.backend} takes such a batch at once, and forms batches of its own from the requests in it"
         leaves.append(f"{words}: here, a batch only says which requests are handed over together.")
+    if has_strategy(config):
+        leaves.append(STRATEGY_DECIDES)
     if varies(config):
         leaves.append(
             "Requests of different shapes do not share a batch: the first that does not fit ends the batch before it."

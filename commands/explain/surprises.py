@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 from batchproof.commands.explain.instances import instances
 from batchproof.fixtures.judging.checkers.config.common import enum_name
 from batchproof.fixtures.judging.checkers.config.model import BATCH_BY_THEMSELVES
+from batchproof.fixtures.judging.checkers.config.sequence import STRATEGY
+from batchproof.targets.triton.completion import backend_of
 
 if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 FINDINGS = "docs/findings.md#"
+FEW = 3  # priorities that a sentence lists
 
 
 @dataclass(frozen=True)
@@ -25,11 +28,31 @@ class Surprise:
 
 
 def policies(config: ModelConfig) -> Iterator[tuple[str, str, Any]]:
-    """Yield each queue policy: whose requests it is for (empty: all others), its name, and the policy."""
+    """Yield each queue policy that some request has: whose requests these are (empty: all), its name, and the policy.
+
+    The server looks at the policies of levels only where there are levels, and at the default one where a level has none.
+    """
     batching = config.dynamic_batching
-    yield "", "default_queue_policy", batching.default_queue_policy
-    for level in sorted(batching.priority_queue_policy):
+    own = sorted(batching.priority_queue_policy) if batching.priority_levels else []
+    if not own:
+        yield "", "default_queue_policy", batching.default_queue_policy
+    elif len(own) < batching.priority_levels:
+        yield _without(own, batching.priority_levels), "default_queue_policy", batching.default_queue_policy
+    for level in own:
         yield f" of priority {level}", "its priority_queue_policy", batching.priority_queue_policy[level]
+
+
+def _without(own: list[int], levels: int) -> str:
+    """Return the priorities that have no policy of their own, in words. own: those that have one."""
+    if levels - len(own) > FEW:
+        return " of a priority without a policy of its own"
+    others = [str(level) for level in range(1, levels + 1) if level not in own]
+    return f" of priority {' or '.join(others)}"
+
+
+def has_strategy(config: ModelConfig) -> bool:
+    """Return whether the configuration names a library that decides which requests join a batch."""
+    return config.HasField("dynamic_batching") and config.max_batch_size > 1 and STRATEGY in config.parameters
 
 
 def limited(config: ModelConfig) -> bool:
@@ -144,6 +167,21 @@ _KNOWN: tuple[tuple[str, Callable[[ModelConfig], bool], str], ...] = (
         "With preserve_ordering, one hit in the response cache blocks every executed request after it, for good.",
     ),
     (
+        "f-2026-17",
+        lambda config: has_strategy(config) and stages(config),
+        "Behind a busy instance, a batch can exceed the limit of the strategy library, and its records are never ended.",
+    ),
+    (
+        "f-2026-18",
+        lambda config: has_strategy(config) and _delays(config) and not varies(config),
+        "A batch that the strategy library has closed waits for the rest of its queue delay.",
+    ),
+    (
+        "f-2026-19",
+        has_strategy,
+        "A request that the strategy library refuses even alone is never answered, nor is any behind it.",
+    ),
+    (
         "f-2026-20",
         lambda config: config.HasField("sequence_batching"),
         "A model that is unloaded keeps the sequences that wait for a place until an open one was idle for long enough.",
@@ -170,12 +208,12 @@ _KNOWN: tuple[tuple[str, Callable[[ModelConfig], bool], str], ...] = (
     ),
     (
         "f-2026-11",
-        lambda config: config.backend == "python" and instances(config).fewest == 1,
+        lambda config: backend_of(config) == "python" and instances(config).fewest == 1,
         "If the process of a Python model dies, every request is refused until the model is loaded again.",
     ),
     (
         "f-2026-24",
-        lambda config: config.backend == "python" and instances(config).fewest > 1,
+        lambda config: backend_of(config) == "python" and instances(config).fewest > 1,
         "If the process of an instance dies, it keeps its turn: what it gets is refused until the model is loaded again.",
     ),
 )

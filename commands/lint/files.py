@@ -14,6 +14,7 @@ from pathlib import Path
 
 from batchproof.commands.lint.neighbours import CONFIG, neighbours
 from batchproof.fixtures.judging.checkers.config.common import Beside, alone
+from batchproof.fixtures.judging.pbtxt import is_of_another_program
 
 STDIN = "-"
 LARGEST = 64 << 20  # bytes; real ones have a few thousand
@@ -73,11 +74,22 @@ def _in_folder(name: str) -> Iterator[str | Source]:
         below[:] = sorted(one for one in below if one != ".git")
         special = Path(folder).name == "configs"  # Triton reads configs/NAME.pbtxt when it is told to
         chosen = (one for one in files if special or any(fnmatchcase(one, pattern) for pattern in IN_FOLDER))
-        found += [os.path.normpath(Path(folder, one)) for one in sorted(chosen) if one.endswith(".pbtxt")]
+        paths = (os.path.normpath(Path(folder, one)) for one in sorted(chosen) if one.endswith(".pbtxt"))
+        found += [path for path in paths if not _is_of_another_program(path)]
     yield from found
     yield from (Source(str(error.filename), why=error.strerror or str(error)) for error in closed)
     if not (found or closed):
         yield Source(name, why="there is no config.pbtxt in this folder")
+
+
+def _is_of_another_program(path: str) -> bool:
+    """Return whether a file whose name does not say so is no model's; what cannot be read is told later."""
+    if Path(path).name == CONFIG:
+        return False
+    try:
+        return is_of_another_program(_read_plain(path).decode("utf-8", "surrogateescape"))
+    except (_NotPlainError, OSError, ValueError):
+        return False
 
 
 def _read(path: str, release: tuple[int, int] | None) -> Source:

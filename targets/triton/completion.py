@@ -19,6 +19,16 @@ PLATFORMS = {
     "tensorflow": ("tensorflow_graphdef", "tensorflow_savedmodel"),
     "tensorrt": ("tensorrt_plan",),
 }
+# The backend that a model has whose configuration names this file, and neither a platform nor a backend.
+FILES = {
+    "model.graphdef": "tensorflow",
+    "model.onnx": "onnxruntime",
+    "model.plan": "tensorrt",
+    "model.pt": "pytorch",
+    "model.py": "python",
+    "model.savedmodel": "tensorflow",
+    "model.xml": "openvino",
+}
 IMPLY = {platform: backend for backend, platforms in PLATFORMS.items() for platform in platforms}
 COMPLETES_NOTHING = ("identity", "pytorch", "repeat", "square")
 KEEPS_WHAT_IS_LISTED = ("onnxruntime", "openvino")  # they add tensors only where none is listed, and change none that is
@@ -27,12 +37,14 @@ READS_ITS_FILE = ("dali", "tensorflow", "tensorrt")
 
 def backend_of(config: ModelConfig) -> str:
     """Return the backend that runs the model; an empty string if the server guesses it, and for an ensemble."""
-    return config.backend or IMPLY.get(config.platform, "")
+    if config.backend or config.platform or config.HasField("ensemble_scheduling"):
+        return config.backend or IMPLY.get(config.platform, "")
+    return FILES.get(config.default_model_filename, "")
 
 
 def completer(config: ModelConfig) -> str:
     """Return who may complete the configuration, in words."""
-    return "the model's own code" if config.backend == "python" else "its backend"
+    return "the model's own code" if backend_of(config) == "python" else "its backend"
 
 
 def _nothing(config: ModelConfig) -> bool:

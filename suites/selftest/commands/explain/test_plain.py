@@ -78,10 +78,38 @@ def test_policies() -> None:
 
     full = "is refused ('Exceeds maximum queue size'). Requests count, not rows."
     assert found.refused[:2] == (
-        "A request that is in no batch after 3 ms is refused ('Request timeout expired'), up to 500 ms late.",
-        f"A request that finds 5 others of this level waiting {full}",
+        "A request of priority 2 that is in no batch after 3 ms is refused ('Request timeout expired'), up to 500 ms late.",
+        f"A request of priority 2 that finds 5 others of this level waiting {full}",
     )
     assert found.waits[-1] == "After 7 us a request of priority 1 goes behind all others of its level."
+
+
+@pytest.mark.parametrize(
+    ("levels", "keys", "whose"),
+    [
+        (0, (1, 2), ["A request"]),  # without levels, the server looks at no policy of a level
+        (3, (), ["A request"]),
+        (3, (2,), ["A request of priority 1 or 3", "A request of priority 2"]),
+        (2, (1, 2), ["A request of priority 1", "A request of priority 2"]),  # and at the default one if a level needs it
+        (9, (2,), ["A request of a priority without a policy of its own", "A request of priority 2"]),
+    ],
+)
+def test_whose_policies(levels: int, keys: tuple[int, ...], whose: list[str]) -> None:
+    """A policy is told only if some request has it, and of these requests alone."""
+    priorities = f"priority_levels: {levels} default_priority_level: 1" if levels else ""
+    own = " ".join(f"priority_queue_policy {{ key: {key} value {{ max_queue_size: 3 }} }}" for key in keys)
+    found = told(f"dynamic_batching {{ {priorities} default_queue_policy {{ max_queue_size: 3 }} {own} }}")
+
+    assert [words.partition(" that finds 3 others")[0] for words in found.refused if "maximum queue size" in words] == whose
+
+
+@pytest.mark.parametrize(("size", "told_of"), [(8, True), (1, False)])
+def test_custom_batching(size: int, told_of: bool) -> None:
+    """A library that decides which requests join a batch is told of, if batches are formed."""
+    library = 'parameters { key: "TRITON_BATCH_STRATEGY_PATH" value { string_value: "/opt/volume.so" } }'
+    found = told(f"dynamic_batching {{ }} {library}", head=f'name: "m" max_batch_size: {size} ')
+
+    assert any("A library is asked about each request" in words for words in found.leaves) is told_of
 
 
 @pytest.mark.parametrize(

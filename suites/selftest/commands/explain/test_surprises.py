@@ -12,6 +12,7 @@ from batchproof.fixtures.judging.pbtxt import parse
 DELAY = "max_queue_delay_microseconds: 1000"
 CORRID = "sequence_batching {{ control_input {{ control {{ kind: CONTROL_SEQUENCE_CORRID data_type: {} }} }} }}"
 POLICY = "default_queue_policy { max_queue_size: 9 }"
+LIBRARY = 'parameters { key: "TRITON_BATCH_STRATEGY_PATH" value { string_value: "/opt/volume.so" } }'
 
 
 def found(batching: str, rest: str = "") -> set[str]:
@@ -36,6 +37,10 @@ def found(batching: str, rest: str = "") -> set[str]:
         ("priority_levels: 2 default_priority_level: 1", "", {"03"}),
         ("", 'instance_group { rate_limiter { resources { name: "R" count: 1 } } }', {"09", "25"}),
         (POLICY, "", {"03", "09", "12"}),
+        ("priority_queue_policy { key: 1 value { max_queue_size: 9 } }", "", {"09"}),
+        ("", LIBRARY, {"09", "17", "19"}),
+        (POLICY, LIBRARY, {"03", "09", "12", "19"}),
+        (DELAY, LIBRARY, {"02", "06", "09", "13", "14", "17", "18", "19"}),
         ("preserve_ordering: true", "response_cache { enable: true }", {"04", "05", "09"}),
     ],
 )

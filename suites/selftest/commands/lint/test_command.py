@@ -84,6 +84,30 @@ def test_folders_patterns_and_standard_input(
     assert "there is no config.pbtxt in this folder" in shown.err
 
 
+OTHERS = "infer_config { unique_id: 1 backend { triton { model_name: 'a' version: -1 } } }\ninput_control { }\n"
+
+
+def test_files_of_other_programs_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a folder, a file that is called config_*.pbtxt and has no field of a model is another program's."""
+    put(tmp_path / "m" / "a" / "config.pbtxt", GOOD)
+    named = put(tmp_path / "m" / "a" / "config_infer_primary.pbtxt", OTHERS)
+    put(tmp_path / "m" / "configs" / "labels.pbtxt", "item { id: 1 name: 'cat' }\n")
+    put(tmp_path / "m" / "b" / "config_old.pbtxt", f"wrong_field: 1\n{GOOD}")
+    put(tmp_path / "n" / "config_infer.pbtxt", OTHERS)
+
+    assert run(tmp_path / "m") is ExitStatus.FAILED
+    assert run(tmp_path / "n") is ExitStatus.MISUSE
+    assert run(named) is ExitStatus.FAILED  # what is named is judged
+    put(tmp_path / "m" / "a" / "config.pbtxt", OTHERS)
+    assert run(tmp_path / "m" / "a") is ExitStatus.FAILED  # and what Triton reads
+
+    shown = capsys.readouterr()
+    assert "2 files read; 1 invalid in 1 of them" in shown.out
+    assert 'no field named "wrong_field"' in shown.out
+    assert "there is no config.pbtxt in this folder" in shown.err
+    assert "this is a file of DeepStream's Gst-nvinferserver, not of a model" in shown.out
+
+
 def test_rules_are_chosen_and_ignored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--rules names what to report, also a MAY; --ignore and a comment in the file leave out; a typo is misuse."""
     path = put(tmp_path / "a.pbtxt", WRONG)
