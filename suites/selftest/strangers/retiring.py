@@ -82,7 +82,7 @@ class RetiringBatcher:
 
 
 class RetiresBesideWork(RetiringBatcher):
-    """When its time is over, the thread ends without a look at the queue: what came last waits until another request comes."""
+    """When its time is over, the thread ends without a look at the queue: what came last waits for another one."""
 
     def may_end(self) -> bool:
         return True
