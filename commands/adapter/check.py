@@ -32,6 +32,7 @@ TINY_NS = 1 * MS
 TIMEOUT_NS = 100 * MS
 ANY_DELAY = (0, TINY_NS, 10 * MS, DELAY_NS)  # the first that `deploy` accepts is the least that there is
 FRESH = 3  # deployments whose first request has to be late before that is held against the adapter
+APART = 3  # times the least delay that can be set: a shorter one looks like that where a timer runs freely
 LONGER_NS = 10 * MS  # instead of a delay of 0 with which nothing works
 NO_ZERO = (
     "if the stack's documentation rules out a delay of 0, claim `smallest_delay_ms`,"
@@ -120,7 +121,7 @@ class Examination(Deploying):
         """Deploy with the least delay that there is: by the claims, and for `deploy`."""
         self.say("deploying")
         delays = self._delays()
-        self._at_once({"max_queue_delay_ns": delays[0]}, {"max_queue_delay_ns": DELAY_NS})
+        self._at_once({"max_queue_delay_ns": delays[0]}, {"max_queue_delay_ns": _long_ns(delays[0])})
         for delay_ns in delays:
             self.delay_ns = delay_ns
             probe = self._deploy(max_queue_delay_ns=delay_ns)
@@ -262,12 +263,13 @@ class Examination(Deploying):
         if alone:
             self._close(plain)
             self._add(*parallel.judge_beside(parallel.Beside(apart="side_by_side = false is claimed")))
-        usable, probe = self.facts.usable, self._deploy(max_queue_delay_ns=DELAY_NS)
+        delay_ns = _long_ns(self.delay_ns)
+        usable, probe = self.facts.usable, self._deploy(max_queue_delay_ns=delay_ns)
         if isinstance(probe, Probe):
             if self.facts.waits is not None:
                 waits = self.facts.waits
                 self._try(
-                    "delay", "delay", probe, lambda one: delays.delayed(one, DELAY_NS, usable=usable),
+                    "delay", "delay", probe, lambda one: delays.delayed(one, delay_ns, usable=usable),
                     lambda seen: timing.judge_delay(seen, waits, claimed=self.claims("delay")), "delayed",
                 )  # fmt: skip
             if not alone and not self._is_wrong("delay"):
@@ -284,7 +286,7 @@ class Examination(Deploying):
                 self._readiness(self.facts.delayed)
         elif probe:
             self.facts = replace(self.facts, no_delay=probe)
-            self._add(note("delay", f"`deploy` refuses a queue delay of {DELAY_NS // MS} ms: {probe}"))
+            self._add(note("delay", f"`deploy` refuses a queue delay of {delay_ns // MS} ms: {probe}"))
         if plain in self.open:
             self._close(plain)
         if self.facts.waits and not self.delay_ns and self.facts.waits.lone_ns and not timing.is_none(self.facts.waits):
@@ -425,6 +427,11 @@ class Examination(Deploying):
         self._add(*deaths.findings())
         if isinstance(self.target.info, TargetInfo) and not self._is_wrong("claims"):
             self._add(*differences(self.target.info.claims, measured(self.facts)))
+
+
+def _long_ns(least_ns: int) -> int:
+    """Return the delay that is tried against the least one that can be set."""
+    return max(DELAY_NS, APART * least_ns)
 
 
 def examine(spec: str, say: Callable[[str], None] = lambda _: None) -> Examined:

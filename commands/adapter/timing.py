@@ -99,13 +99,14 @@ def is_none(waits: Waits) -> bool:
 
 
 def kept(delayed: Delayed, plain: Waits) -> bool:
-    """Return whether lone requests wait for longer with the delay than without.
+    """Return whether lone requests wait for longer with the delay than without, or than with the least that can be set.
 
     The third longest waits are compared, so that two requests that met a stall of the host do not look like a delay. With a
-    free-running timer, any part of the period may be left, so a third of the delay is enough: one of a hundred such stacks
-    is told wrongly, and by the median it would be one of six.
+    free-running timer, any part of the period may be left, so a third of what the two delays differ by is enough: one of a
+    hundred such stacks is told wrongly, and by the median it would be one of six.
     """
-    return bool(delayed.lone_ns) and _third(delayed.lone_ns) - _third(plain.lone_ns) >= delayed.delay_ns / LEFT
+    longer_ns = delayed.delay_ns - plain.delay_ns
+    return bool(delayed.lone_ns) and _third(delayed.lone_ns) - _third(plain.lone_ns) >= longer_ns / LEFT
 
 
 def _third(waits_ns: Sequence[int]) -> int:

@@ -153,6 +153,10 @@ def test_misfit_needs_no_newcomer(drive, judge, claims):
 
 
 @pytest.mark.rule("DB-DELAY-016")
-def test_ceiling_after_pause(drive, judge):
+def test_ceiling_after_pause(drive, judge, claims):
     """After a pause, too, a lone request is not held longer than the queue delay"""
-    judge(drive(DELAYED, (Send("first"), Answered(("first",)), Send("r0", after_ns=PAUSE))))
+    script = (Send("first"), Answered(("first",)), Send("r0", after_ns=PAUSE))
+
+    judge(drive(DELAYED, script))
+    if claims.get("delay_anchor") == "loop-entry":  # a thread that looks now and then may end when it has found nothing
+        judge(drive(LONG, script))

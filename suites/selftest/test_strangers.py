@@ -24,6 +24,7 @@ from batchproof.suites.selftest.strangers.inside import INSIDE, RIGHT_INSIDE
 from batchproof.suites.selftest.strangers.mixtures import MIXTURES, RIGHT_IN_MIXTURES
 from batchproof.suites.selftest.strangers.outlived import OUTLIVED, RIGHT_OUTLIVED
 from batchproof.suites.selftest.strangers.promises import PROMISES, RIGHT_AS_PROMISED
+from batchproof.suites.selftest.strangers.retiring import RETIRING, RIGHT_RETIRING
 from batchproof.suites.selftest.strangers.states import STATES
 from batchproof.suites.selftest.strangers.stranger import Stranger
 from batchproof.suites.selftest.strangers.table import FAULTY, RIGHT, STRANGERS
@@ -41,11 +42,14 @@ ALWAYS = (  # of the second series: quick ones, of every style; of the third: th
 )  # fmt: skip
 BY_CHANCE = ("passes-over", "loses-counts", "overwrites")  # a race of threads is seen in most runs, and not in all
 WITH_NODE = shutil.which("node") is not None
-SERIES = (*FAULTY, *FORTY, *STATES, *PROMISES, *CROSSED, *MIXTURES, *INSIDE, *OUTLIVED)
+SERIES = (*FAULTY, *FORTY, *STATES, *PROMISES, *CROSSED, *MIXTURES, *INSIDE, *OUTLIVED, *RETIRING)
 KILLED = [one for one in SERIES
-          if one.kills and (NIGHTLY or one in (*FAULTY, *PROMISES, *CROSSED, *INSIDE) or one.name in ALWAYS)
+          if one.kills and (NIGHTLY or one in (*FAULTY, *PROMISES, *CROSSED, *INSIDE, *RETIRING) or one.name in ALWAYS)
           and one.name not in BY_CHANCE and (WITH_NODE or one.style != "flush")]
-EVERY_RIGHT = (*RIGHT, *RIGHT_TOO, *RIGHT_AS_PROMISED, *RIGHT_CROSSED, *RIGHT_IN_MIXTURES, *RIGHT_INSIDE, *RIGHT_OUTLIVED)
+EVERY_RIGHT = (
+    *RIGHT, *RIGHT_TOO, *RIGHT_AS_PROMISED, *RIGHT_CROSSED, *RIGHT_IN_MIXTURES, *RIGHT_INSIDE, *RIGHT_OUTLIVED,
+    *RIGHT_RETIRING,
+)  # fmt: skip
 ALL_RIGHT = tuple(one for one in EVERY_RIGHT if WITH_NODE or one.style != "flush")
 
 

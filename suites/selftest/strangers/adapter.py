@@ -19,6 +19,7 @@ from batchproof.suites.selftest.strangers.errors import QueueFull, Stopped, TooL
 from batchproof.suites.selftest.strangers.loop import LoopBatcher
 from batchproof.suites.selftest.strangers.pipeline import PipelineBatcher
 from batchproof.suites.selftest.strangers.pool import PoolBatcher
+from batchproof.suites.selftest.strangers.retiring import RetiringBatcher
 from batchproof.suites.selftest.strangers.rows import RowBatcher
 from batchproof.suites.selftest.strangers.table import STRANGERS, Stranger
 from batchproof.suites.selftest.strangers.timers import TimerBatcher
@@ -43,6 +44,7 @@ CLAIMS = {
     "timers": {**OLDEST, "queue_timeout": True, "max_queue_size": True, "cancel": True, "close": True},
     "turnstile": {**OLDEST, "max_queue_size": True, "cancel": True, "close": True},
     "rows": {**OLDEST, "rows": "split", "close": True},
+    "retiring": {"delay": True, "delay_anchor": "loop-entry", "crowd": True},
 }
 
 
@@ -73,7 +75,7 @@ class InProcess:
             return config.queue_timeout_ns / 1e9, config.max_queue_size
         if issubclass(batcher, DeadlineBatcher):
             return (config.queue_timeout_ns / 1e9,)
-        unlimited = LoopBatcher, PoolBatcher, PipelineBatcher, RowBatcher
+        unlimited = LoopBatcher, PoolBatcher, PipelineBatcher, RowBatcher, RetiringBatcher
         return () if issubclass(batcher, unlimited) else (config.max_queue_size,)
 
     def call(self, request: Request) -> Future[Any]:
@@ -168,7 +170,7 @@ class Served:
 DEPLOYED = {
     "condition": Cancelling, "loop": OnLoop, "collector": InProcess, "pool": InProcess, "server": Served,
     "deadlines": Urgent, "ring": Cancelling, "pipeline": InProcess, "piped": Piped, "timers": OnLoop,
-    "turnstile": Cancelling, "rows": InProcess,
+    "turnstile": Cancelling, "rows": InProcess, "retiring": InProcess,
 }
 
 

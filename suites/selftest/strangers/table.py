@@ -12,6 +12,7 @@ from batchproof.suites.selftest.strangers.inside import INSIDE, RIGHT_INSIDE
 from batchproof.suites.selftest.strangers.mixtures import MIXTURES, RIGHT_IN_MIXTURES
 from batchproof.suites.selftest.strangers.outlived import OUTLIVED, RIGHT_OUTLIVED
 from batchproof.suites.selftest.strangers.promises import PROMISES, RIGHT_AS_PROMISED
+from batchproof.suites.selftest.strangers.retiring import RETIRING, RIGHT_RETIRING
 from batchproof.suites.selftest.strangers.states import STATES
 from batchproof.suites.selftest.strangers.stranger import Stranger, faulty
 
@@ -158,4 +159,5 @@ FAULTY = (
 STRANGERS = {stranger.name: stranger for stranger in (
     *RIGHT, *FAULTY, *RIGHT_TOO, *FORTY, *STATES, *RIGHT_AS_PROMISED, *PROMISES, *RIGHT_CROSSED, *CROSSED,
     *RIGHT_IN_MIXTURES, *MIXTURES, *RIGHT_INSIDE, *INSIDE, *RIGHT_OUTLIVED, *OUTLIVED,
+    *RIGHT_RETIRING, *RETIRING,
 )}  # fmt: skip

@@ -185,6 +185,7 @@ def test_the_skeletons_are_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("NeedsADelay", {"smallest_delay_ms": 1, "smallest_batch": 2}),
         ("SilentWithoutDelay", {"smallest_delay_ms": 10, "delay": True}),
         ("ClaimsItsLeast", {"smallest_delay_ms": 5}),
+        ("LongLeast", {"smallest_delay_ms": 200, "delay": True}),
         ("NoDelay", {"delay": False}),
         ("IgnoresDelay", {"delay": False}),
         ("IgnoresInstances", {"instances": False}),

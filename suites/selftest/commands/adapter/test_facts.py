@@ -173,6 +173,15 @@ def test_a_delay(delayed: Delayed, level: str, says: str) -> None:
     assert (found[0], says in found[1]) == (level, True), found
 
 
+def test_a_delay_against_the_least_of_a_timer_that_runs_freely() -> None:
+    """Of 100 ms and of 300 ms, any part may be left."""
+    least = replace(PLAIN, delay_ns=100 * MS, lone_ns=tuple(ns * MS for ns in (12, 96, 51, 70, 33)))
+    delayed = replace(LATE, delay_ns=300 * MS, lone_ns=tuple(ns * MS for ns in (20, 290, 55, 88, 120, 160, 190, 220, 255)))
+
+    assert timing.kept(delayed, least)
+    assert not timing.kept(replace(delayed, lone_ns=least.lone_ns), least)
+
+
 @pytest.mark.parametrize(
     ("findings", "check", "level", "says"),
     [

@@ -66,6 +66,20 @@ class ClaimsItsLeast(SilentWithoutDelay):
         self.info = TargetInfo("ClaimsItsLeast", "1.0", "here", sight="virtual", claims=claims)
 
 
+class LongLeast(Right):
+    """Its least delay is longer than the one that is tried as a rule."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        claims = {**CLAIMS, "smallest_delay_ms": 200}
+        self.info = TargetInfo("LongLeast", "1.0", "here", sight="virtual", claims=claims)
+
+    def deploy(self, config: Any) -> Any:
+        if config.max_queue_delay_ns < 200 * MS:
+            raise Unsupported("max_queue_delay_ns")
+        return super().deploy(config)
+
+
 class _LoadsLate(Deployed):
     """The model is still being loaded when `deploy` returns: it takes the first request 400 ms later."""
 
