@@ -399,6 +399,7 @@ class Examination(Deploying):
         if self.target.deploy_defaults is None:
             self._note("defaults", parallel.Defaults(verb=False), judge)
             return
+        self.say("deploying with nothing set")
         try:
             with within("READY_S", f"`deploy_defaults` of {self.target.info.name}"):
                 probe = Probe(self.target.deploy(StackDefaults()))
