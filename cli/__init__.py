@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
@@ -23,11 +24,12 @@ NEVER_EMPTY = frozenset({
 
 WATCHED = frozenset({"ab", "adapter", "bench", "check", "diff", "hunt", "tune"})  # they run a target's code in this process
 
+SHOWN = 60  # characters of a name that is too long
 PREFIX = "Value error, "  # pydantic's, before each message of typer's about a value
 
 
 class _Commands(TyperGroup):
-    """The commands. What is wrong with a value is said in typer's words alone."""
+    """The commands. What is wrong with a value is said in typer's words alone; no file has a name that is too long."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -35,6 +37,11 @@ class _Commands(TyperGroup):
         except typer.BadParameter as error:
             error.message = error.message.removeprefix(PREFIX)
             raise
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            why = f"the name of a file is too long: {str(error.filename)[:SHOWN]}...: choose a shorter one"
+            raise typer.Exit(refuse(why)) from None
 
 
 app = typer.Typer(
