@@ -35,7 +35,7 @@ KINDS = (
     (r"must specify|unexpected number of string elements", Kind.INVALID),  # over HTTP and streams, there is no status
     (r"failed to connect|Connection (reset|refused)|Socket closed|connection attempts failed|EOF|Broken pipe", Kind.LOST),
 )
-LATE = r"deadline exceeded|timed out"
+LATE = r"deadline exceeded|timed out|was not complete after"
 STATUSES = {"400": "INVALID_ARGUMENT", "404": "NOT_FOUND", "500": "INTERNAL", "501": "UNIMPLEMENTED", "503": "UNAVAILABLE"}
 
 
