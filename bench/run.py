@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +29,7 @@ from batchproof.bench.view import View
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.announce import heard_by
 from batchproof.host.fingerprint import fingerprint
+from batchproof.host.interruption import listen_to_sigterm
 from batchproof.host.yardstick import yardstick
 from batchproof.load.spread.crew import Crew
 from batchproof.load.workload import Skipped, Unmeasured, Work
@@ -67,8 +66,7 @@ def run(
     again. judges: given the target's description, returns what judges the load that a model gets; None: nobody does.
     """
     console = console or Console(highlight=False, soft_wrap=True)
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C: close the target, keep the record
+    listen_to_sigterm()  # close the target, keep the record
     try:
         options.check()
     except (Usage, Misuse) as wrong:

@@ -6,9 +6,7 @@ Each verb prints what it measures.
 from __future__ import annotations
 
 import json
-import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -366,11 +364,11 @@ def _status_of(verdicts: set[str]) -> ExitStatus:
 @contextmanager
 def _one_message() -> Iterator[None]:
     """Turn an error into one line and an exit status. SIGTERM acts like Ctrl-C, so that everything is closed."""
+    from batchproof.host.interruption import listen_to_sigterm
     from batchproof.load.schedule import ScheduleError
     from batchproof.targets.protocol import Misuse, TargetError, Unsupported
 
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    listen_to_sigterm()
     try:
         yield
     except Misuse as error:

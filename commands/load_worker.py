@@ -11,6 +11,7 @@ from importlib.util import find_spec
 
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.clock import HOST_CLOCK
+from batchproof.host.interruption import listen_to_sigterm
 from batchproof.load.spread.ask import host_and_port
 from batchproof.load.spread.crew import NEEDED
 from batchproof.targets.kit.processes import Guarded
@@ -39,7 +40,7 @@ def load_worker(
     except Misuse as wrong:
         return refuse(wrong)
     name = name or platform.node()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    listen_to_sigterm()
     program = [sys.executable, "-m", "batchproof.load.spread.worker", host, str(port), name, str(patience_s)]
     worker = Guarded(program, name=f"worker '{name}'", grace_s=2, ends_by=signal.SIGTERM)
     say(f"worker '{name}' looks for the master at {host}:{port}; Ctrl-C ends it")

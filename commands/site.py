@@ -84,7 +84,7 @@ def _written(marker: Path) -> Iterator[str]:
     try:
         listed = json.loads(marker.read_text(encoding="utf-8"))["files"]
         paths = [PurePosixPath(one) for one in listed]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise NotASiteError(f"{marker} is not the index of a site of reports: choose another folder for --out") from None
     yield from (str(one) for one in paths if not one.is_absolute() and ".." not in one.parts)
 

@@ -9,15 +9,18 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import signal
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Collection
 from typing import Any, NoReturn
 
-from batchproof.host import keeper
+from batchproof.host import keeper, watcher
 
 LIMIT_S = 5.0  # for threads and exit handlers, once there is nothing left to do
+AT_ONCE_S = 1.0  # for each step of an end that was asked for twice
+INTERRUPTED = 128 + signal.SIGINT
 NAMED = 3  # of what was left, so many are listed
 _leaving = threading.Lock()
 
@@ -84,10 +87,27 @@ def _leave(status: int, *, hung: bool) -> NoReturn:
                 f"batchproof: ended by force what the target left: {'; '.join(left)}. Its `close` or `finish` has to end it",
                 file=sys.stderr,
             )
+    _flush()
+    watcher.came_to_its_end()
+    os._exit(status)
+
+
+def leave_at_once(status: int = INTERRUPTED) -> NoReturn:
+    """Kill every descendant and end this process, whatever hangs in it."""
+    with contextlib.suppress(Exception):
+        keeper.kill_descendants(os.getpid(), _tracker(), AT_ONCE_S)
+        keeper.collect(AT_ONCE_S)
+    last = threading.Thread(target=_flush, name="batchproof-flush", daemon=True)
+    last.start()
+    last.join(AT_ONCE_S)
+    watcher.came_to_its_end()
+    os._exit(status)
+
+
+def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
-    os._exit(status)
 
 
 def _stuck() -> list[str]:

@@ -72,6 +72,8 @@ def resolve(spec: str) -> FullTarget:
     if not isinstance(target.info, TargetInfo):
         kind = type(target.info).__name__
         raise TargetError(f"{spec} is not a target: its `info` is {kind}, and not a TargetInfo (see docs/adapters.md)")
+    if flaws := target.info.flaws():
+        raise TargetError(f"{spec} is not a target: of its `info`, {'; '.join(flaws)} (see docs/adapters.md)")
     return target
 
 

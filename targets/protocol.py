@@ -102,6 +102,11 @@ class TargetGone(TargetError):
     """The target died during the run: nothing after this can be judged."""
 
 
+SHOWN = ("name", "version", "contact")
+TEXTS = (*SHOWN, "reached", "sight", "discipline")
+LONGEST = 200  # characters of what is shown
+
+
 @dataclass(frozen=True)
 class TargetInfo:
     """A target's description.
@@ -122,6 +127,15 @@ class TargetInfo:
     def simulated(self) -> bool:
         """The target lives in simulated time."""
         return self.sight == "virtual"
+
+    def flaws(self) -> list[str]:
+        """Return what is wrong with it: every report begins with it, and a name is shown in many places."""
+        found = [f"`{name}` is not a text" for name in TEXTS if not isinstance(getattr(self, name), str)]
+        texts = {name: text for name in SHOWN if isinstance(text := getattr(self, name), str)}
+        found += [f"`{name}` has {len(text)} characters, and may have {LONGEST}" for name, text in texts.items()
+                  if len(text) > LONGEST]  # fmt: skip
+        found += ["`name` is empty"] if not texts.get("name", "?").strip() else []
+        return [*found, *([] if isinstance(self.claims, Mapping) else ["`claims` is not a mapping"])]
 
     def facts(self) -> dict[str, Any]:
         """Return what a report says about the target, as JSON data."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from batchproof.bench.ab.view import ABView
 from batchproof.bench.under_load import PAGE
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.awake import kept_awake
+from batchproof.host.interruption import listen_to_sigterm
 from batchproof.load.spread.crew import Crew
 from batchproof.load.workload import Skipped, Unmeasured, Work
 from batchproof.reports import ReportError, ab_markdown
@@ -38,8 +37,7 @@ FOLDER = Path("reports/out/ab")
 def run(options: AbOptions, console: Console | None = None) -> ExitStatus:
     """Compare, with a live view; return the exit status. However it ends, both sides are ended and no checkout is left."""
     console = console or Console(highlight=False, soft_wrap=True, stderr=options.form != "text")
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C
+    listen_to_sigterm()
     view = ABView(console)
     try:
         work = options.checked()

@@ -107,6 +107,10 @@ class Examination(Deploying):
 
     def _described(self) -> bool:
         info = self.target.info
+        if isinstance(info, TargetInfo) and (flaws := info.flaws()):
+            mend = "TargetInfo(name, version, ...) has short texts"
+            self._add(wrong("info", f"of `info`, {'; '.join(flaws)}", "info", mend))
+            return False
         if isinstance(info, TargetInfo):
             self._add(
                 *(wrong("claims", one, "TargetInfo", "docs/adapters.md lists the claims") for one in problems(info.claims))
@@ -401,6 +405,7 @@ class Examination(Deploying):
         if self.target.deploy_defaults is None:
             self._note("defaults", parallel.Defaults(verb=False), judge)
             return
+        self.say("deploying with nothing set")
         try:
             with within("READY_S", f"`deploy_defaults` of {self.target.info.name}"):
                 probe = Probe(self.target.deploy(StackDefaults()))
@@ -425,7 +430,7 @@ class Examination(Deploying):
             self._failed("close", Broken("close", error), "let it return, even if it is called twice")
         self._note("residue", residue.left(), ending.judge_residue)
         self._add(*deaths.findings())
-        if isinstance(self.target.info, TargetInfo) and not self._is_wrong("claims"):
+        if isinstance(self.target.info, TargetInfo) and not self._is_wrong("claims", "info"):
             self._add(*differences(self.target.info.claims, measured(self.facts)))
 
 

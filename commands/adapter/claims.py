@@ -222,7 +222,8 @@ def differences(claims: Mapping[str, Any], found: tuple[Measured, ...]) -> tuple
     return tuple(
         note(
             "claims",
-            f"{one.name} = {_toml(value_of(claims, one.name))} is claimed, {_toml(one.value)} was measured: {one.reasons}",
+            f"{one.name} = {_with_unit(one.name, value_of(claims, one.name))} is claimed, "
+            f"{_with_unit(one.name, one.value)} was measured: {one.reasons}",
         )
         for one in found
         if one.name in claims and value_of(claims, one.name) not in (one.value, *one.alike)
@@ -260,6 +261,11 @@ def _ruled_out(claim: Measured) -> list[str]:
     named = ", ".join(one.id for one in sorted(out, key=lambda one: one.profile != "CORE")[:NAMED])
     more = f" and {len(out) - NAMED} more" if len(out) > NAMED else ""
     return [f"# Careful: with the next line nobody judges {named}{more}. Keep it only if the documentation says so."]
+
+
+def _with_unit(name: str, value: Value) -> str:
+    """Return a claim's value as a reader wants it: `30 ms` of a duration."""
+    return f"{_toml(value)} ms" if name.endswith("_ms") and not isinstance(value, bool | str) else _toml(value)
 
 
 def _toml(value: Value) -> str:

@@ -38,6 +38,7 @@ class Deploying(Notes):
         at_once = self.target.deploys_at_once
         if at_once < 2 or self.target.simulated or self.target.info.claims.get("side_by_side") is False:
             return
+        self.say("deploying several at once")
         pool = Pool(at_once, "batchproof-deploy")
         self.coming |= {config: pool.submit(self.target.deploy, config) for config in map(self._config, asked)}
         wait(self.coming.values(), timeout_s("READY_S"))
@@ -60,6 +61,7 @@ class Deploying(Notes):
         A feature that is not claimed is never asked for by a rule, so `deploy` may fail with it as it likes.
         """
         config = self._config(fields)
+        self.say(f"deploying {_asked(fields)}")
         unclaimed = [name for name, need in FEATURES.items() if name in fields and not self.claims(need)]
         try:
             with within("READY_S", f"`deploy` of {self.target.info.name}"):
@@ -73,8 +75,7 @@ class Deploying(Notes):
                 "deploy", Broken("deploy", error), "the message says what to do; for what cannot be had: Unsupported"
             )
         except Exception as error:
-            asked = ", ".join(f"{name} = {value}" for name, value in fields.items())
-            mend = f"raise Unsupported('...') if the stack cannot have {asked}, TargetError if it is broken"
+            mend = f"raise Unsupported('...') if the stack cannot have {_asked(fields)}, TargetError if it is broken"
             self._failed("deploy", Broken("deploy", error), mend)
         else:
             self.open.append(probe)
@@ -90,3 +91,8 @@ class Deploying(Notes):
         if not probe.deployment.simulated and time.monotonic() - began >= 10:
             says = "it takes more than 10 s to close a deployment: a check gives up then, and processes may be left"
             self._add(wrong("close", says, "finish", "end what it waits for, and limit the wait"))
+
+
+def _asked(fields: Mapping[str, Any]) -> str:
+    """Return what is asked of a deployment: `instances = 2`."""
+    return ", ".join(f"{name} = {value}" for name, value in fields.items())

@@ -18,6 +18,7 @@ from batchproof.commands.adapter.finding import Finding, Level
 from batchproof.commands.adapter.source import Place
 from batchproof.exit_status import ExitStatus, refuse
 from batchproof.host.live_line import LiveLine
+from batchproof.host.watcher import tell
 from batchproof.targets import TargetError
 from batchproof.targets.protocol import Misuse
 from batchproof.targets.stdio import PREFIX
@@ -29,9 +30,14 @@ STYLES = {Level.OK: "green", Level.NOTE: "cyan", Level.WRONG: "bold red", Level.
 def print_check(spec: str, claims: Path | None = None, *, as_json: bool = False) -> ExitStatus:
     """Check the adapter that `spec` names, and print what was found. claims: where the measured claims are written."""
     console = Console(highlight=False, soft_wrap=as_json, file=sys.stderr if as_json else None)
-    live = LiveLine(console)
+    live = LiveLine(Console(stderr=True, highlight=False, soft_wrap=True))
+
+    def say(what: str) -> None:
+        tell(doing=f"this was tried: {what}")
+        live.show(what)
+
     try:
-        examined = examine(spec, live.show)
+        examined = examine(spec, say)
     except Misuse as error:
         return refuse(error)
     except TargetError as error:

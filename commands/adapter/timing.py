@@ -136,7 +136,10 @@ def judge_none(waits: Waits) -> tuple[Finding, ...]:
     says = f"a lone request spends {lone} outside the model, the quickest of a burst {burst}"
     if waits.delay_ns:
         return (note("delay 0", f"a delay of 0 is not possible; with {ms(waits.delay_ns)} {says}"),)
-    return (ok("delay 0", says) if is_none(waits) else note("delay 0", f"0 is not 0: {says}", "deploy", DELAY_UNIT),)
+    if is_none(waits):
+        return (ok("delay 0", says),)
+    longer = f"more than {FACTOR} times as long, and more than a tenth of the model's {ms(waits.model_ns)}"
+    return (note("delay 0", f"with a queue delay of 0 a lone request still waits: {says} ({longer})", "deploy", DELAY_UNIT),)
 
 
 def judge_delay(delayed: Delayed, plain: Waits, *, claimed: bool) -> tuple[Finding, ...]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import shlex
-import signal
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -40,6 +38,7 @@ from batchproof.fixtures.judging.declarations import (
 )
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.fixtures.reporter import shown
+from batchproof.host.interruption import listen_to_sigterm
 from batchproof.reference_batcher.config import BatcherConfig
 from batchproof.reference_batcher.errors import ConfigError
 from batchproof.reports.formats import bundle, hunt
@@ -73,8 +72,7 @@ def hunt_on(options: HuntOptions) -> ExitStatus:
     """Hunt; return the exit status."""
     from batchproof.targets import resolve
 
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: end the target, keep what was found
+    listen_to_sigterm()  # end the target, keep what was found
     folder = options.corpus or Path("reports/out") / f"hunt-{_word(options.target)}"
     try:
         before = hunt.read(folder) if options.resume else None

@@ -106,8 +106,8 @@ def _checked(line: Line, number: int, name: str, *, own: bool) -> Line:
 def opened(path: str | Path, name: str) -> Iterator[bytes]:
     """Yield the content of a file, or of the file of this name in a folder. A ReportError in the block names the file."""
     file = Path(path)
-    file = file / name if file.is_dir() else file
     try:
+        file = file / name if file.is_dir() else file
         yield file.read_bytes()
     except FileNotFoundError:
         raise ReportError(f"{file}: no such file") from None

@@ -82,6 +82,23 @@ def read(path: str | Path, *, own: bool = False) -> Report:
     return report
 
 
+def end_early(folder: Path, exit_status: int, reason: str) -> Report:
+    """Write the footer of a run that was ended before it could do so itself; return the report.
+
+    A last line that ends in the middle is removed. ReportError or OSError if that cannot be.
+    """
+    path = folder / FILE
+    report = read(path)
+    if not report.truncated:
+        return report
+    raw = path.read_bytes()
+    if report.cut or not raw.endswith(b"\n"):
+        path.write_bytes(raw[: raw.rfind(b"\n") + 1] if report.cut else raw + b"\n")
+    end = LineWriter(path, NAME, more=True)
+    end.footer(exit_status, complete=False, reason=reason, counts=report.counts)
+    return read(path)
+
+
 def _agree(report: Report) -> None:
     """Compare what the header promised, what the results say and what the footer says."""
     selected = set(report.header["rules"])

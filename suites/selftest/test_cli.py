@@ -15,6 +15,7 @@ import pytest
 
 from batchproof import __version__
 from batchproof.cli import empty_option
+from batchproof.exit_status import ExitStatus
 from batchproof.fixtures.judging.catalogue import profiles, rules
 from batchproof.fixtures.judging.declarations import DeclarationError, known_deaths, known_issues, with_claims
 from batchproof.reports import read
@@ -365,3 +366,52 @@ def test_an_interruption_during_the_imports_has_no_traceback() -> None:
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
 
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
+LONG = "x" * 300
+READ = {
+    "report": ["report", LONG],
+    "summary": ["summary", LONG],
+    "matrix": ["matrix", LONG],
+    "truth": ["truth", LONG],
+    "compare": ["compare", LONG, LONG],
+    "history": ["history", "add", LONG],
+    "figures": ["figures", LONG],
+}
+
+
+@pytest.mark.parametrize("words", READ.values(), ids=READ)
+def test_a_name_that_no_file_can_have_is_misuse(words: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    """One message says so."""
+    status, _, err = invoke(capfd, *words)
+
+    assert (status, "too long" in one_message(err)) == (ExitStatus.MISUSE, True)
+    assert len(err) < 1000
+
+
+def test_a_report_that_cannot_have_its_name_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
+    """Before anything is judged."""
+    status, out, err = invoke(capfd, "check", "--target", "virtual", "--rules", "DB-SIZE-002", "--report", LONG)
+
+    assert (status, "PASS" in out) == (ExitStatus.UNAVAILABLE, False)
+    assert "File name too long; choose another --report" in err
+
+
+DEEP = "[" * 100_000
+DEEP_FILES = {
+    "claims": (f"a = {DEEP}", ["check", "--target", "virtual", "--rules", "DB-SIZE-002", "--claims"]),
+    "known": (f"a = {DEEP}", ["check", "--target", "virtual", "--rules", "DB-SIZE-002", "--known"]),
+    "script": (DEEP, ["diff", "--target", "virtual", "--target", "virtual", "--script"]),
+}
+
+
+@pytest.mark.parametrize(("text", "words"), DEEP_FILES.values(), ids=DEEP_FILES)
+def test_a_file_that_is_nested_without_an_end_is_misuse(
+    text: str, words: list[str], capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """As is any other that cannot be read."""
+    (tmp_path / "deep").write_text(text, encoding="utf-8")
+
+    status, _, err = invoke(capfd, *words, tmp_path / "deep", *(["--report", tmp_path] if words[0] == "check" else []))
+
+    assert (status, str(tmp_path / "deep") in err) == (ExitStatus.MISUSE, True), err

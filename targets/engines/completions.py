@@ -14,7 +14,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from zlib import crc32
 
 REFUSALS = range(400, 500)
@@ -22,6 +22,7 @@ ENDS = {"length": "length", "stop": "stop", "abort": "abort"}
 DATA = "data:"
 DONE = "[DONE]"
 SHOWN = 200
+LONGEST = 2**20  # bytes of a line of a stream, or of the text of an error
 WRONG = "the stream is not that of the OpenAI API"
 
 
@@ -39,15 +40,26 @@ class Chunk(NamedTuple):
     text: str = ""
 
 
+class Connect(Protocol):
+    """Makes a connection. seconds: how long it may take to answer; None: as long as it takes."""
+
+    def __call__(self, host: str, port: int, *, seconds: float | None) -> http.client.HTTPConnection:
+        """Make one."""
+
+
 @dataclass(frozen=True)
 class Address:
-    """The address of a server, and the key that it needs, which no message ever shows."""
+    """The address of a server, and the key that it needs, which no message ever shows.
+
+    connection: makes a connection for an answer that has to be complete within so many seconds; None: a plain one.
+    """
 
     host: str
     port: int
     prefix: str = ""
     secure: bool = False
     key: str = field(default="", repr=False)
+    connection: Connect | None = field(default=None, repr=False, compare=False)
 
     @property
     def base(self) -> str:
@@ -55,11 +67,19 @@ class Address:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'https' if self.secure else 'http'}://{host}:{self.port}{self.prefix}"
 
-    def asked(self, method: str, path: str, body: Any = None, seconds: float | None = None) -> http.client.HTTPConnection:
-        """Send a request, and return the connection to read the answer from; OSError if there is no server."""
-        line = http.client.HTTPConnection(self.host, self.port, timeout=seconds)
-        if self.secure:
+    def asked(
+        self, method: str, path: str, body: Any = None, seconds: float | None = None, *, streams: bool = False
+    ) -> http.client.HTTPConnection:
+        """Send a request, and return the connection to read the answer from; OSError if there is no server.
+
+        streams: the answer comes bit by bit, so that only its silence is limited.
+        """
+        if self.connection is not None and not streams:
+            line = self.connection(self.host, self.port, seconds=seconds)
+        elif self.secure:
             line = http.client.HTTPSConnection(self.host, self.port, timeout=seconds, context=ssl.create_default_context())
+        else:
+            line = http.client.HTTPConnection(self.host, self.port, timeout=seconds)
         headers = {"Connection": "close"} | ({"Authorization": f"Bearer {self.key}"} if self.key else {})
         data = None if body is None else json.dumps(body).encode()
         if data is not None:
@@ -145,7 +165,7 @@ class Stream(threading.Thread):
         self.request, self.over, self.ended, self.status = name, False, False, 0
         self._found, self._address, self._left, self._lock = found, address, False, threading.Lock()
         self._answer: http.client.HTTPResponse | None = None
-        self._line = address.asked("POST", "/v1/completions", body, connect_s)
+        self._line = address.asked("POST", "/v1/completions", body, connect_s, streams=True)
         self._socket = self._line.sock
         self._socket.settimeout(seconds)
 
@@ -165,7 +185,7 @@ class Stream(threading.Thread):
             if answer.status == http.client.OK:
                 self._read(answer)
             else:
-                text = f"{answer.status}: {self._address.clean(answer.read().decode('utf-8', 'replace'))}"
+                text = f"{answer.status}: {self._address.clean(answer.read(LONGEST).decode('utf-8', 'replace'))}"
                 self._put(Chunk(self.request, end="refused" if answer.status in REFUSALS else "error", text=text))
         except Garbage as garbage:
             self._put(Chunk(self.request, end="error", text=str(garbage)))
@@ -183,8 +203,10 @@ class Stream(threading.Thread):
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def _read(self, answer: http.client.HTTPResponse) -> None:
-        for raw in answer:
+        while raw := answer.readline(LONGEST):
             line = raw.decode("utf-8", "replace").strip()
+            if len(raw) >= LONGEST:
+                raise Garbage(f"{WRONG}: a line of more than {LONGEST} bytes: {self._address.clean(line)}")
             if self._left or line == f"{DATA} {DONE}":
                 return
             if not line or line.startswith((":", "event:", "id:", "retry:")):
@@ -193,10 +215,10 @@ class Stream(threading.Thread):
                 raise Garbage(f"{WRONG}: {self._address.clean(line)}")
             try:
                 event = json.loads(line.removeprefix(DATA))
-            except ValueError:
+                for chunk in chunks_of(self.request, event, self._address.clean):
+                    self._put(chunk)
+            except (ValueError, RecursionError):
                 raise Garbage(f"{WRONG}: {self._address.clean(line)}") from None
-            for chunk in chunks_of(self.request, event, self._address.clean):
-                self._put(chunk)
 
     def _put(self, chunk: Chunk) -> None:
         with self._lock:

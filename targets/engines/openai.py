@@ -19,6 +19,7 @@ from batchproof.reference_batcher.continuous import EngineConfig
 from batchproof.targets.deadlines import more_time, timeout_s
 from batchproof.targets.engines import EngineGone, Generation, Output
 from batchproof.targets.engines.completions import Address, Chunk, Stream, waiting
+from batchproof.targets.kit.bounded import BoundedConnection, BoundedSecureConnection, Endless
 from batchproof.targets.protocol import Misuse, TargetError, TargetInfo, UnknownTarget, Unsupported
 from batchproof.targets.witness.languages import language_named
 
@@ -65,7 +66,9 @@ def parsed(spec: str) -> tuple[Address, Mapping[str, str]]:
     if not (options.get("longest") or "1").isdecimal():
         raise UnknownTarget(f"--target {spec}: longest={options['longest']} is not a number of tokens")
     path = parts.path.rstrip("/").removesuffix("/v1")
-    return Address(parts.hostname, port, path, parts.scheme == "https", os.environ.get(KEY, "")), options
+    secure = parts.scheme == "https"
+    connection = BoundedSecureConnection if secure else BoundedConnection
+    return Address(parts.hostname, port, path, secure, os.environ.get(KEY, ""), connection), options
 
 
 class OpenAITarget:
@@ -167,6 +170,9 @@ class OpenAITarget:
             with contextlib.closing(self.address.asked("GET", path, seconds=timeout_s("CONNECT_S"))) as line:
                 answer = line.getresponse()
                 text = answer.read().decode("utf-8", "replace")
+        except Endless as error:
+            what = f"{self.address.base} does not answer {path} as a server of the OpenAI API does"
+            raise TargetError(f"{what}: {error}; if it is one, {more_time('CONNECT_S')}") from None
         except (OSError, http.client.HTTPException) as error:
             why = str(error) or type(error).__name__
             raise TargetError(f"{self.address.base} cannot be reached: {why}: is the server running there?") from None
@@ -177,7 +183,7 @@ class OpenAITarget:
             raise TargetError(f"{self.address.base}{path} is answered with {answer.status}: {self.address.clean(text)}")
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             what = self.address.clean(text) or "nothing"
             raise TargetError(f"{self.address.base} is not a server of the OpenAI API: {path} says {what}") from None
 

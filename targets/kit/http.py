@@ -15,6 +15,7 @@ import numpy as np
 
 from batchproof.targets.deadlines import timeout_s
 from batchproof.targets.futures import relay
+from batchproof.targets.kit.bounded import BoundedConnection
 from batchproof.targets.kit.pool import Pool
 from batchproof.targets.protocol import Kind, Request, Response
 
@@ -153,7 +154,7 @@ class HttpClient:
         self._pool.close()
 
     def _connection(self, seconds: float | None) -> http.client.HTTPConnection:
-        return http.client.HTTPConnection(self._address, timeout=seconds)
+        return BoundedConnection(self._address, seconds=seconds)
 
     def _exchange(
         self, connection: http.client.HTTPConnection, method: str, path: str, value: Any, *, parse: bool = True

@@ -8,19 +8,31 @@ from __future__ import annotations
 import contextlib
 import shlex
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as LateError
-from typing import Any
+from typing import Any, TypeVar
 
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo, UnknownTarget, Unsupported
 from batchproof.targets.stdio.connection import Connection
-from batchproof.targets.stdio.messages import PROTOCOL, configuration, inference, log_line, not_carried, portable, response
+from batchproof.targets.stdio.messages import (
+    PROTOCOL,
+    UNREADABLE,
+    configuration,
+    inference,
+    log_line,
+    not_carried,
+    portable,
+    response,
+    unreadable,
+)
 
 PREFIX = "stdio:"
 DEFAULTS = "deploy_defaults"  # the one optional verb that a target has, and not a deployment
 TOO_EARLY = "the log is still read after 'stop': leave it to Batchproof to end the program"
 STOP_S = 5.0  # to close its stack
+Said = TypeVar("Said")
 
 
 class StdioTarget:
@@ -144,22 +156,30 @@ class StdioDeployment:
             future.set_exception(refused)
         except TargetError as error:
             future.set_exception(Refused(Kind.LOST, str(error)))
-        except (ValueError, OverflowError) as error:
-            future.set_exception(Refused(Kind.OTHER, f"the answer cannot be read: {error}"))
+        except UNREADABLE as error:
+            future.set_exception(Refused(Kind.OTHER, unreadable(done.result(), "infer", error)))
 
     def _release(self, token: int) -> None:
         self._connection.call("release", token=portable(token))
 
     def _log(self) -> list[dict[str, Any]]:
         try:
-            return [log_line(line) for line in self._connection.call("log")["lines"]]
+            return self._asked("log", lambda answer: [log_line(line) for line in answer["lines"]])
         except TargetError as error:
             if self._stopped is None or not self._connection.trouble():
                 raise
             raise TargetError(f"{error}\n{TOO_EARLY}") from None
 
     def _queued(self) -> int:
-        return int(self._connection.call("queued")["queued"])
+        return self._asked("queued", lambda answer: int(answer["queued"]))
+
+    def _asked(self, do: str, read: Callable[[dict[str, Any]], Said]) -> Said:
+        """Return what an answer says: not each of them is held against the schema; TargetError if it cannot be read."""
+        answer = self._connection.call(do)
+        try:
+            return read(answer)
+        except UNREADABLE as error:
+            raise TargetError(f"{self._connection.name}: {unreadable(answer, do, error)}") from None
 
     def _cancel(self, future: Future[Response]) -> None:
         if (number := self._numbers.get(future)) is not None:

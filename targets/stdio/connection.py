@@ -144,11 +144,11 @@ class Connection:
             raise TargetError(f"{self.name} wrote a line of more than {LONGEST} bytes, which begins with: {shown}")
         try:
             answer = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise TargetError(f"{self.name} wrote a line that is not JSON ({error}): {shown}\n{WHERE}") from None
         number = answer.get("id") if isinstance(answer, dict) else None
         with self._lock:
-            do, future = self._waiting.pop(number, ("", None)) if isinstance(number, int) else ("", None)
+            do, future = self._waiting.pop(number, ("", None)) if type(number) is int else ("", None)
         if future is None:
             raise TargetError(f"{self.name} answered a message that it was not sent, or has already answered: {shown}")
         future.set_running_or_notify_cancel()

@@ -26,6 +26,8 @@ DONE = ("release", "cancel", "stop")
 TO, FROM = "to_adapter.json", "from_adapter.json"
 ROWS, CHECKED = ("input", "echo"), 16  # rows of a message that are held against the schema
 UNKNOWN_CLOCK = 0
+SHOWN = 300  # characters of what is wrong with a message
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)  # for lack of a schema
 
 
 def portable(number: int) -> int | str:
@@ -91,11 +93,14 @@ def wrong(document: object, file: str, name: str) -> str:
     """Return what is wrong with a message, by its definition in a schema: the place and the fault; empty if it fits."""
     from jsonschema.exceptions import best_match
 
-    error = best_match(_validator(file, name).iter_errors(_short(document)))
+    try:
+        error = best_match(_validator(file, name).iter_errors(_short(document)))
+    except RecursionError:
+        return "it is nested too deeply"
     if error is None:
         return ""
     where = ".".join(map(str, error.absolute_path))
-    return f"{where}: {error.message}"[:300] if where else error.message[:300]
+    return f"{where}: {error.message}"[:SHOWN] if where else error.message[:SHOWN]
 
 
 def _short(document: object) -> object:
@@ -104,6 +109,16 @@ def _short(document: object) -> object:
         return document
     long = {name: rows for name in ROWS if isinstance(rows := document.get(name), list) and len(rows) > CHECKED}
     return {**document, **{name: [*rows[: CHECKED - 1], rows[-1]] for name, rows in long.items()}}
+
+
+def unreadable(answer: object, do: str, error: BaseException) -> str:
+    """Return what is wrong with an answer that could not be read, by the schema if that says it."""
+    return f"the answer to '{do}' does not fit {FROM}: {wrong(answer, FROM, definition(do)) or described(error)}"
+
+
+def described(error: BaseException) -> str:
+    """Return an exception in words: a KeyError says only the name that is missing."""
+    return f"{type(error).__name__}: {error}"[:SHOWN]
 
 
 def definition(do: str) -> str:

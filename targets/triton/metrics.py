@@ -10,6 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from batchproof.targets.deadlines import timeout_s
+from batchproof.targets.kit.bounded import BoundedConnection, Endless
 from batchproof.targets.protocol import TargetError
 
 PENDING = "nv_inference_pending_request_count"
@@ -52,6 +53,7 @@ class Metrics:
         """Disconnect."""
         if self._connection is not None:
             self._connection.close()
+            self._connection = None
 
     def _samples(self, name: str, model: str) -> list[Sample]:
         try:
@@ -68,12 +70,12 @@ class Metrics:
             for again in (True, False):
                 try:
                     if self._connection is None:
-                        self._connection = http.client.HTTPConnection(self._address, timeout=timeout_s("CALL_S"))
+                        self._connection = BoundedConnection(self._address, seconds=timeout_s("CALL_S"))
                     self._connection.request("GET", "/metrics")
                     return self._connection.getresponse().read().decode("utf-8", "replace")
                 except (OSError, http.client.HTTPException) as error:
-                    self._connection = None
-                    if not again:
+                    self.close()
+                    if not again or isinstance(error, Endless):
                         why = f"no metrics at {self._where} ({error}): name their port with ?metrics=PORT"
                         raise TargetError(why) from None
         raise AssertionError

@@ -9,12 +9,14 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from batchproof.targets.deadlines import TooLate, more_time, timeout_s
+from batchproof.targets.kit.bounded import Allowance
 from batchproof.targets.kit.routes import Route
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, Unsupported
 from batchproof.targets.triton.metrics import Metrics
@@ -33,7 +35,7 @@ KINDS = (
     (r"must specify|unexpected number of string elements", Kind.INVALID),  # over HTTP and streams, there is no status
     (r"failed to connect|Connection (reset|refused)|Socket closed|connection attempts failed|EOF|Broken pipe", Kind.LOST),
 )
-LATE = r"deadline exceeded|timed out"
+LATE = r"deadline exceeded|timed out|was not complete after"
 STATUSES = {"400": "INVALID_ARGUMENT", "404": "NOT_FOUND", "500": "INTERNAL", "501": "UNIMPLEMENTED", "503": "UNAVAILABLE"}
 
 
@@ -336,9 +338,10 @@ class HttpWire(Wire):
         """Return this thread's client for calls with this timeout."""
         clients = vars(self._local)
         if limit not in clients:
-            clients[limit] = self._api.InferenceServerClient(
+            client = self._api.InferenceServerClient(
                 self._address, connection_timeout=timeout_s("CONNECT_S"), network_timeout=timeout_s(limit)
             )
+            clients[limit] = bounded(client, timeout_s(limit))
         return clients[limit]
 
     def _timeout(self, limit: str) -> dict[str, Any]:
@@ -377,6 +380,42 @@ class HttpWire(Wire):
         """Disconnect; requests that hang are left to their timeout."""
         self._metrics.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def bounded(client: Any, seconds: float) -> Any:
+    """Let each answer to a client of `tritonclient.http` be complete in time, and not too large; return the client.
+
+    Its own timeout is that of each packet, so that a server that sends one byte a second would be listened to for ever.
+    """
+    client._client_stub._connection_pool._create_tcp_socket = _line(seconds)  # noqa: SLF001 - there is no other way to it
+    return client
+
+
+@cache
+def _line(seconds: float) -> Any:
+    """Return a class of sockets of which each answer has so much time."""
+    from gevent.socket import socket
+
+    class Line(socket):  # type: ignore[misc]
+        """A connection: sending begins an exchange."""
+
+        allowance = Allowance(seconds)
+
+        def sendall(self, *data: Any) -> Any:
+            self.settimeout(seconds)
+            self.allowance = Allowance(seconds)
+            return super().sendall(*data)
+
+        def recv(self, *size: Any) -> Any:
+            self.settimeout(self.allowance.left_s())
+            try:
+                data = super().recv(*size)
+            except TimeoutError:
+                raise self.allowance.late() from None
+            self.allowance.take(len(data))
+            return data
+
+    return Line
 
 
 def _unheard(**_: Any) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,3 +124,25 @@ def test_what_is_no_target_is_refused() -> None:
         resolve(f"{HERE}:Exits")
     with pytest.raises(TargetError, match="its `info` is str, and not a TargetInfo"):
         resolve(f"{HERE}:Described")
+
+
+@pytest.mark.parametrize(
+    ("info", "says"),
+    [
+        ({"name": ""}, "`name` is empty"),
+        ({"name": "x" * 10_000_000}, "`name` has 10000000 characters, and may have 200"),
+        ({"version": 3}, "`version` is not a text"),
+        ({"claims": None}, "`claims` is not a mapping"),
+    ],
+    ids=["empty", "long", "a number", "no claims"],
+)
+def test_a_description_that_no_report_can_begin_with_is_refused(
+    info: dict[str, Any], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is judged, and in few words."""
+    monkeypatch.setattr(f"{HERE}.NoOptions.info", replace(NoOptions.info, **info))
+
+    with pytest.raises(TargetError, match=re.escape(f"of its `info`, {says} (see docs/adapters.md)")) as refused:
+        resolve(f"{HERE}:NoOptions")
+
+    assert len(str(refused.value)) < 500

@@ -133,13 +133,39 @@ def test_rules_judge_it(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> No
         ("dies", "ended with status 3; the end of what it printed:\nsegmentation fault"),
         ("no-batch", "the answer to 'infer' does not fit from_adapter.json: info: 'batch' is a required property"),
         ("text-number", "info.instance: 'first' is not of type 'integer'"),
+        ("deep", "wrote a line that is not JSON (maximum recursion depth exceeded"),
+        ("deep-id", "the answer to 'infer' does not fit from_adapter.json: info.batch: "),
+        ("binary", "wrote a line that is not JSON ('utf-8' codec can't decode byte 0xff"),
+        ("zeros", "wrote a line that is not JSON (Expecting value"),
+        ("endless", "wrote a line of more than 1048576 bytes, which begins with: xxx"),
+        ("array", "answered a message that it was not sent, or has already answered: [1, 2]"),
+        ("invents", 'answered a message that it was not sent, or has already answered: {"id": 1000000}'),
     ],
 )
-def test_what_goes_wrong_at_a_request_is_said(deployed: Callable[[str], Any], fault: str, says: str) -> None:
+def test_what_goes_wrong_at_a_request_is_said(
+    deployed: Callable[[str], Any], fault: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The request is lost, and the message says why."""
+    monkeypatch.setattr(connection, "LONGEST", 2**20)
     lost = refusal(deployed(fault).submit(Request("r0", 1)))
 
     assert (lost.kind, says in lost.message) == (Kind.LOST, True), lost.message
+
+
+def test_what_is_not_held_against_the_schema_is_told_all_the_same(
+    deployed: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that cannot be read settles its request, and the message says what the schema does."""
+    monkeypatch.setattr(connection, "VALIDATED", 0)
+    deployment = deployed("empty-later")
+    deployment.submit(Request("r0", 1)).result(PATIENT_S)
+
+    refused = refusal(deployment.submit(Request("r1", 2)))
+    with pytest.raises(TargetError) as caught:
+        deployment.queued()
+
+    assert "the answer to 'infer' does not fit from_adapter.json" in refused.message
+    assert "the answer to 'queued' does not fit from_adapter.json: 'queued' is a required property" in str(caught.value)
 
 
 @pytest.mark.parametrize("fault", ["text", "dies", "twice"])

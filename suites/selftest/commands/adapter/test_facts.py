@@ -413,3 +413,39 @@ def test_what_a_host_adds_is_not_taken_for_a_delay(
 
     assert timing.anchor(found) == anchored
     assert found.grew
+
+
+@pytest.mark.parametrize(
+    ("delay_ns", "lone_ns", "tries"),
+    [(0, [9 * MS] * 5 + [MS // 2] * 10, 2), (0, [9 * MS] * 15, 3), (0, [MS // 2] * 15, 1), (MS, [9 * MS] * 15, 1)],
+    ids=["a busy host", "a delay", "none", "asked for"],
+)
+def test_a_wait_without_a_delay_is_tried_again(
+    delay_ns: int, lone_ns: list[int], tries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host that is busy looks like a delay of its own, but not each time."""
+    waits_ns = iter(lone_ns)
+    monkeypatch.setattr(delays, "alone", lambda *_, **__: SimpleNamespace(outside_ns=lambda: next(waits_ns)))
+    quick = SimpleNamespace(outside_ns=lambda: MS // 4)
+    probe: Any = SimpleNamespace(send=lambda _: quick, settled=lambda *_: True)
+
+    seen = delays.waits(probe, delay_ns)
+
+    assert (len(seen.lone_ns), len(seen.burst_ns)) == (5 * tries, 3 * tries)
+
+
+def test_a_wait_without_a_delay_says_what_was_compared() -> None:
+    """Both durations have their units."""
+    (found,) = timing.judge_none(Waits(0, 20 * MS, (9 * MS,), (MS // 4,)))
+
+    assert found.says == (
+        "with a queue delay of 0 a lone request still waits: a lone request spends 9.0 ms outside the model, the quickest "
+        "of a burst 0.2 ms (more than 3 times as long, and more than a tenth of the model's 20 ms)"
+    )
+
+
+def test_a_difference_has_units() -> None:
+    """What is claimed and what was measured."""
+    (found,) = differences({"default_delay_ms": 0}, (Measured("default_delay_ms", 30, "so it was"),))
+
+    assert found.says == "default_delay_ms = 0 ms is claimed, 30 ms was measured: so it was"

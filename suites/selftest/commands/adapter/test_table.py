@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from batchproof.commands.adapter import table
 from batchproof.exit_status import COMMANDS, ExitStatus
 from batchproof.suites.selftest.command_line import LIARS, invoke, one_message
 from batchproof.suites.selftest.commands.adapter import wrong_adapters
@@ -106,3 +108,27 @@ def test_a_constructor_that_raises_is_told_its_line(capfd: Capture) -> None:
     _, _, err = invoke(capfd, "adapter", "check", f"{LIARS}:DiesAtStart")
 
     assert "liars.py:" in one_message(err)
+
+
+def test_what_is_tried_is_shown_on_standard_error(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow stack takes minutes, and standard output may lead into a file."""
+    shown: list[str] = []
+
+    class Line:
+        """Notes what it is to show."""
+
+        def __init__(self, console: Console) -> None:
+            assert console.stderr
+
+        def show(self, what: str) -> None:
+            shown.append(what)
+
+        def stop(self) -> None:
+            """Nothing is left."""
+
+    monkeypatch.setattr(table, "LiveLine", Line)
+
+    invoke(capfd, "adapter", "check", f"{HERE}:QueueNeverLess")
+
+    assert shown[:2] == ["deploying", "deploying max_queue_delay_ns = 0"]
+    assert {"answers", "gate, log and queue", "closing"} < set(shown)

@@ -11,6 +11,7 @@ import pytest
 from batchproof.fixtures.judging.verdicts import Verdict
 from batchproof.reports import VERDICTS, ReportError, headline, read
 from batchproof.reports.documents import to_json, to_junit, to_markdown
+from batchproof.reports.formats.report import FILE, end_early
 from batchproof.suites.selftest.report_lines import (
     COUNTS,
     DELAY,
@@ -150,3 +151,29 @@ def test_absent_report_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nothing"):
         with pytest.raises(ReportError, match=r"no such file$"):
             read(path)
+
+
+@pytest.mark.parametrize("rest", ["", '{"type": "res', "\n"], ids=["whole", "cut", "an empty line"])
+def test_a_run_that_was_ended_gets_its_footer(rest: str, tmp_path: Path) -> None:
+    """What is behind the last whole line is removed; all else stays."""
+    path = write(tmp_path, *LINES[:-1]) / FILE
+    with path.open("a", encoding="utf-8") as file:
+        file.write(rest)
+
+    report = end_early(tmp_path, 1, "it was killed")
+
+    assert report == read(tmp_path)
+    assert (len(report.results), report.cut) == (len(RESULTS), False)
+    assert report.footer is not None
+    assert {name: report.footer[name] for name in ("exit_status", "complete", "reason", "counts")} == {
+        "exit_status": 1, "complete": False, "reason": "it was killed", "counts": report.counts,
+    }  # fmt: skip
+
+
+def test_a_report_that_has_its_footer_keeps_it(tmp_path: Path) -> None:
+    """The process ended after the report did."""
+    path = write(tmp_path, *LINES) / FILE
+    before = path.read_bytes()
+
+    assert end_early(tmp_path, 1, "it was killed").footer == read(tmp_path).footer
+    assert (tmp_path / FILE).read_bytes() == before

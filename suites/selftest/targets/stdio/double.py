@@ -28,8 +28,22 @@ FAULTS = {
     "shy": "has no optional verb",
     "fragile": "ends with status 1 when its model raises",
     "drops": "never answers what comes after 'stop'",
+    "deep": "answers with brackets in brackets, a hundred thousand deep",
+    "deep-id": "answers with valid JSON whose info is nested deeply",
+    "binary": "writes bytes that are not UTF-8",
+    "zeros": "writes NUL bytes",
+    "endless": "writes a line that does not end",
+    "array": "writes valid JSON that is not an object",
+    "invents": "answers what nobody has asked, again and again",
+    "empty-later": "leaves everything out of its answers after the first",
 }
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
+RAW = {
+    "deep": b"[" * 100_000 + b"]" * 100_000 + b"\n",
+    "binary": b'{"id": "\xff"}\n',
+    "zeros": b"\0\0\0\n",
+    "array": b"[1, 2]\n",
+}
 VERBS = [] if FAULT == "shy" else ["release", "log", "queued", "cancel", "deploy_defaults"]
 CLAIMS = {"delay": True, "defaults": True, "close": True}
 START = {"name": "double", "version": "1.0", "claims": CLAIMS, "verbs": VERBS, "monotonic": True}
@@ -41,7 +55,7 @@ class Double:
     def __init__(self) -> None:
         self.writes, self.changed = threading.Lock(), threading.Condition()
         self.waiting: list[Any] = []
-        self.came = 0
+        self.came = self.answered = 0
         self.opened, self.lines, self.batches, self.closing = set[Any](), list[Any](), 0, False
 
     def say(self, answer: dict[str, Any]) -> None:
@@ -87,6 +101,18 @@ class Double:
 
     def answer(self, number: int, answer: dict[str, Any]) -> None:
         """Write the answer to a request."""
+        if FAULT in RAW:
+            sys.stdout.buffer.write(RAW[FAULT])
+            sys.stdout.buffer.flush()
+        while FAULT == "endless":
+            print("x" * 65536, end="", flush=True)
+        while FAULT == "invents":
+            self.say({"id": 10**6})
+        if FAULT == "deep-id":
+            answer["info"]["batch"] = json.loads("[" * 500 + "]" * 500)
+        if FAULT == "empty-later":
+            self.answered += 1
+            answer = answer if self.answered == 1 else {}
         if FAULT == "no-batch":
             del answer["info"]["batch"]
         if FAULT == "text-number":
@@ -158,7 +184,7 @@ class Double:
 
     def queued(self, _: Any) -> dict[str, Any]:
         """Count what waits."""
-        return {"queued": len(self.waiting)}
+        return {} if FAULT == "empty-later" else {"queued": len(self.waiting)}
 
     def cancel(self, message: Any) -> dict[str, Any]:
         """Take a request back, if it still waits."""
