@@ -4,7 +4,7 @@ import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Cancel, Entered, Queued, Release, in_line
 from batchproof.suites.sequence.steps import PLUG, claimed, direct, oldest, plug, step, turn
-from batchproof.targets.claims import unmet
+from batchproof.targets.claims import unmet, value_of
 
 FOUR, OLDEST = direct(), oldest(candidates=4)
 TWO, TWO_CANDIDATES = direct(size=2), oldest(size=2, candidates=2)
@@ -70,10 +70,13 @@ def test_free_once(claims, drive, judge):
     """The slot of a cancelled sequence is not given away again when the sequence would have been idle for too long"""
     behind_itself = (step(5, 1, hold="gate"), Entered("s5.1"), step(5, 2), Queued(1), Cancel("s5.2"))
     behind_another = (*plug(), *in_line(step(5, 1), step(5, 2)), Cancel("s5.2"))  # the first of them may be staged
+    alone = (*turn([5], 1), *plug(), *in_line(step(5, 2)), Cancel("s5.2"))  # nothing else of it is under way
     waits = step(7, 0, last=0)
     going = [(*turn([6], k, last=STEPS - 1, after_ns=IDLE_NS // 4), *turn([8], k, last=STEPS - 1)) for k in range(1, STEPS)]
     for config in claimed(claims, *IDLE):
-        for held, names in ((behind_itself, ("s5.1",)), (behind_another, ("plug", "s5.1"))):
+        late = config.sequence.strategy == "direct" and value_of(claims, "late_binding")
+        other = (alone, ("plug",)) if late else (behind_another, ("plug", "s5.1"))
+        for held, names in ((behind_itself, ("s5.1",)), other):
             gone = (*turn([5], 0), *held, Answered(("s5.2",)), Release("gate"), Answered(names))
             goes_on = (*turn([6, 8], 0), waits, *(one for steps in going for one in steps), Answered((waits.name,)))
             judge(drive(config, (*gone, *goes_on)))

@@ -7,7 +7,7 @@ import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Send
 from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, turn, turns
-from batchproof.targets.claims import unmet
+from batchproof.targets.claims import unmet, value_of
 
 NUMBERS, NARROW = (direct(), oldest()), (direct(id_type="TYPE_UINT32"), oldest(id_type="TYPE_UINT32"))
 TEXTS = direct(id_type="TYPE_STRING"), oldest(id_type="TYPE_STRING")
@@ -64,10 +64,12 @@ def by_turns(ids):
 def together(claims, configs, *ids, **plug):
     """Return a configuration, and a script in which the first request under each ID waits behind a plug.
 
-    With `oldest`, a batcher may stage the first of them alone, so that nothing follows from a batch: there they go by turns.
+    With `oldest`, or where a batch does not grow while the model is busy, a batcher may stage the first of them alone, so
+    that nothing follows from a batch: there they go by turns.
     """
     config = claimed(claims, *configs)[0]
-    return config, behind_plug(*begin(*ids), **plug) if config.sequence.strategy == "direct" else tuple(by_turns(ids))
+    meet = config.sequence.strategy == "direct" and value_of(claims, "late_binding")
+    return config, behind_plug(*begin(*ids), **plug) if meet else tuple(by_turns(ids))
 
 
 def strange(sequence):
