@@ -28,6 +28,7 @@ LEVELS_DELAYING = BatcherConfig(
 MINUTE_OR_LESS = BatcherConfig(max_batch_size=4, queue_timeout_ns=60_000 * MS, allow_timeout_override=True)
 SHORT_OR_LESS = BatcherConfig(max_batch_size=4, queue_timeout_ns=600 * MS, allow_timeout_override=True)
 NONE_OR_LESS = BatcherConfig(max_batch_size=4, allow_timeout_override=True)
+MANY = 64  # requests that expire together, before more come
 SWEEP = 700 * MS  # Triton looks for expired requests every 500 ms while its instances are busy
 DELAYED_OR_LESS = BatcherConfig(
     max_batch_size=4, max_queue_delay_ns=100 * MS, queue_timeout_ns=10_000 * MS, allow_timeout_override=True
@@ -159,6 +160,7 @@ def test_next_is_not_late(drive, judge):
 @pytest.mark.rule("DB-TIMEOUT-016")
 def test_refused_among_newcomers(drive, judge):
     """An expired request is refused while every instance is busy, however many newer ones come"""
+    waiting = (Send(f"r{i}") for i in range(MANY))
     newer = (Send(f"n{i}", after_ns=SHORT.queue_timeout_ns // 3) for i in range(8))
 
-    judge(drive(SHORT, plugged(*in_line(Send("r0")), *newer)))
+    judge(drive(SHORT, plugged(*waiting, Queued(MANY), *newer)))
