@@ -11,6 +11,7 @@ import json
 import mmap
 import os
 import signal
+import sys
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
@@ -43,7 +44,9 @@ def run_watched(program: Callable[[], NoReturn], died: Callable[[str, Mapping[st
         os._exit(os.waitstatus_to_exitcode(status))
     keeper.kill_descendants(parent)
     keeper.collect(1.0)
-    os._exit(died(_how(status), json.loads(board[1:].rstrip(b"\0") or b"{}")))
+    status = died(_how(status), json.loads(board[1:].rstrip(b"\0") or b"{}"))
+    sys.stdout.flush()
+    os._exit(status)
 
 
 def tell(**about: str) -> None:

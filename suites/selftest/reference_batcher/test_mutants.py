@@ -1,7 +1,7 @@
 """Who tests the tests: every mutant of the reference batcher is killed by the rules that it names, with the right message.
 
-Here each mutant meets the rules that it names, and one of four meets a sample of the rest, too. Those of engines, and
-all but one of sixteen others, do not meet the slow rules that they name, where others kill them too. All rules on all
+Here each mutant meets the rules that it names, and one of eight meets a sample of the rest, too. Those of engines, and
+all but one of 32 others, do not meet the slow rules that they name, where others kill them too. All rules on all
 mutants is what `batchproof mutants` runs, for about two hours of processor time, by an estimate.
 """
 
@@ -33,9 +33,7 @@ SLOW = (  # they take up to seconds each, and others kill first
     TORCH, "CB-LAW-", "CB-LIVE-003", "CB-LIVE-004", "CB-LIVE-008", "CB-TEXT-015", "CB-TEXT-013", "CB-PRIO-005",
     "DB-LAW-009", "SB-LIVE-006", "SB-LIVE-007", "SB-LIVE-009", "SB-LAW-001", "SB-DRIVE-001",
 )  # fmt: skip
-SHOWS_LATE = {  # wrong only after as many batches as the whole suite runs, or in the drives of rules that it keeps
-    "leaks": {"DB-*"}, "misfit-waits": {"DB-*"}, "misfit-waits-for-size": {"DB-*"},
-}  # fmt: skip
+SHOWS_LATE = {"leaks": {"DB-*"}}  # wrong only after as many batches as the whole suite runs
 SEVERAL_CAUSES = {  # their wrong line breaks rules of which none explains the other, or a more basic one than the first
     "preferred-in-requests", "preferred-at-least", "priority-fair", "cancelled-keeps-place", "failure-is-unavailable",
     "expired-as-full", "shape-with-rows", "pause-forgets", "pause-ends", "window-runs-freely", "window-by-slot",
@@ -57,8 +55,8 @@ def test_mutant_is_killed_as_declared(name: str) -> None:
     """Among the rules that judge a mutant, exactly those that it names fail, and the first says what is wrong."""
     mutant = mutants()[name]
     drawn = crc32(name.encode())
-    sampled = mutant.discipline != "continuous" and not drawn % 16
-    rest = SAMPLE if drawn % 8 < 2 else set()
+    sampled = mutant.discipline != "continuous" and not drawn % 32
+    rest = SAMPLE if drawn % 8 < 1 else set()
     whole = name in SHOWS_LATE or name in SEVERAL_CAUSES or sampled
     left_out = (TORCH,) if whole else SLOW
     kills = tuple(rule for rule in mutant.kills if rule == mutant.kills[0] or not rule.startswith(left_out))

@@ -85,6 +85,15 @@ def ours(engine: Engine, pid: int) -> list[str]:
     return [one.status for one in labelled if one.labels["batchproof.owner"].endswith(f"-{pid}")]
 
 
+def worker(run: subprocess.Popen[str]) -> int:
+    """Return the process that works for a run, which waits for it; wait until it is there."""
+    deadline = time.monotonic() + PATIENT
+    while not (found := Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text(encoding="utf-8").split()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return int(found[0])
+
+
 def until_running(engine: Engine, pid: int) -> None:
     """Wait until a process has a container that runs."""
     deadline = time.monotonic() + PATIENT
@@ -96,6 +105,7 @@ def until_running(engine: Engine, pid: int) -> None:
 def test_a_run_leaves_nothing_in_the_engine(engine: Engine, tmp_path: Path) -> None:
     """It ends, keeps the server's log alongside its report, and names how to run it again."""
     run = start(tmp_path, "DB-SIZE-006,CFG-PARSE-*")
+    pid = worker(run)
     output, _ = run.communicate(timeout=PATIENT)
 
     assert run.returncode == 0, output
@@ -103,36 +113,38 @@ def test_a_run_leaves_nothing_in_the_engine(engine: Engine, tmp_path: Path) -> N
     header = json.loads((tmp_path / "report.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert (header["target"]["name"], header["target"]["reached"]) == ("triton", SPEC)
     assert header["command"] == f"batchproof check --target '{SPEC}' --rules 'DB-SIZE-006,CFG-PARSE-*'"
-    assert ours(engine, run.pid) == []
+    assert ours(engine, pid) == []
 
 
 def test_a_killed_run_is_cleaned_up_by_the_next(engine: Engine, tmp_path: Path) -> None:
     """What it left in the engine is gone when the next run has begun."""
     killed = start(tmp_path / "killed", "DB-SIZE-*")
-    until_running(engine, killed.pid)
+    pid = worker(killed)
+    until_running(engine, pid)
     killed.kill()
     killed.communicate(timeout=PATIENT)
 
-    left = ours(engine, killed.pid)
+    left = ours(engine, pid)
     again = start(tmp_path / "again", "DB-SIZE-006")
     output, _ = again.communicate(timeout=PATIENT)
 
     assert left == ["running"]
     assert again.returncode == 0, output
-    assert ours(engine, killed.pid) == []
+    assert ours(engine, pid) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_removes_its_container(engine: Engine, tmp_path: Path, number: signal.Signals) -> None:
     """A run that is asked to end while it starts removes its container itself."""
     run = start(tmp_path, "DB-SIZE-*")
-    until_running(engine, run.pid)
+    pid = worker(run)
+    until_running(engine, pid)
 
     run.send_signal(number)
     run.communicate(timeout=PATIENT)
 
     assert run.returncode != 0
-    assert ours(engine, run.pid) == []
+    assert ours(engine, pid) == []
 
 
 def test_a_server_that_ends_at_its_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
