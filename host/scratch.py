@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
+from batchproof.host.lives import born
+
 PREFIX = "batchproof-"
 NOWHERE = "0"  # without /proc nobody can tell who lives
 _OWNED = re.compile(rf"{PREFIX}(\d+)-([0-9a-f]+)-")
@@ -43,5 +45,5 @@ def _sweep() -> None:
     with contextlib.suppress(OSError):
         for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
             owner = _OWNED.match(path.name)
-            if owner and owner[2] == _here() != NOWHERE and not Path("/proc", owner[1]).exists():
+            if owner and owner[2] == _here() != NOWHERE and not born(owner[1]):
                 shutil.rmtree(path, ignore_errors=True)

@@ -11,7 +11,6 @@ import json
 import mmap
 import os
 import signal
-import sys
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
@@ -26,8 +25,8 @@ _told: dict[str, str] = {}
 def run_watched(program: Callable[[], NoReturn], died: Callable[[str, Mapping[str, str]], int]) -> NoReturn:
     """Run a program that calls `came_to_its_end` in a child; end with its status.
 
-    died: called in this process if the child ended in another way: how it did, and what it had told; returns the status to
-    end with. Nothing that the child has started is left then.
+    died: called in this process if the child ended in another way: how it did, and what it had told; it flushes what it
+    prints, and returns the status to end with. Nothing that the child has started is left then.
     """
     global _board  # noqa: PLW0603 - the child's own end of it
     board = mmap.mmap(-1, SIZE)
@@ -44,9 +43,7 @@ def run_watched(program: Callable[[], NoReturn], died: Callable[[str, Mapping[st
         os._exit(os.waitstatus_to_exitcode(status))
     keeper.kill_descendants(parent)
     keeper.collect(1.0)
-    status = died(_how(status), json.loads(board[1:].rstrip(b"\0") or b"{}"))
-    sys.stdout.flush()
-    os._exit(status)
+    os._exit(died(_how(status), json.loads(board[1:].rstrip(b"\0") or b"{}")))
 
 
 def tell(**about: str) -> None:

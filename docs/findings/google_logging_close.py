@@ -29,7 +29,7 @@ def batch() -> SimpleNamespace:
 
 client = SimpleNamespace(logger=lambda *_, **__: SimpleNamespace(batch=batch))
 for latency in (2.0, 8.0):
-    print(f"max_latency {latency} s, and the grace period of 5 s, as it is by default")
+    print(f"max_latency {latency} s; grace period 5 s (the default)")
     began = time.monotonic()
     transport = BackgroundThreadTransport(client, "example", max_latency=latency)
     transport.send(RECORD, "first")

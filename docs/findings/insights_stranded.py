@@ -21,7 +21,7 @@ class Sender(AsynchronousSender):
 
 
 queue = AsynchronousQueue(Sender("https://localhost"))
-print(f"send_interval {queue.sender.send_interval} s, send_time {queue.sender.send_time} s, as they are by default")
+print(f"send_interval {queue.sender.send_interval} s, send_time {queue.sender.send_time} s (the defaults)")
 for item, pause in (("first", 2.5), ("second", 10.0), ("third", 0.5)):
     print(f"after {time.monotonic() - began:4.1f} s: put {item}")
     queue.put(item)

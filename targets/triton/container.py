@@ -19,8 +19,9 @@ from typing import Any
 from urllib.parse import parse_qsl, quote
 
 from batchproof.host.announce import announce
+from batchproof.host.lives import PROC
 from batchproof.targets.docker.engine import Engine, connect, is_absent, need_image, reason_of, sweep
-from batchproof.targets.docker.labels import PROC, labels
+from batchproof.targets.docker.labels import labels
 from batchproof.targets.kit.processes import tail
 from batchproof.targets.protocol import TargetError, UnknownTarget
 from batchproof.targets.triton import kill_stub as stubs

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from batchproof.host.lives import born
 from batchproof.targets.deadlines import more_time, timeout_s
 from batchproof.targets.kit.ports import free_ports
 from batchproof.targets.kit.processes import Guarded
@@ -248,7 +249,7 @@ def _sweep() -> None:
     """Remove what killed runs left behind: folders and shared memory with the id of a dead process in their names."""
     for path in [*Path(tempfile.gettempdir()).glob(f"{PREFIX}*"), *SHM.glob("batchproof_*")]:
         owner = path.name.removeprefix(PREFIX).removeprefix("batchproof_").split("-")[0].split("_")[0]
-        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+        if owner.isdigit() and not born(owner):
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:

@@ -20,7 +20,7 @@ def work():
     tell(report="")
     {}
 def died(how, told):
-    print(how, sorted(told.items()))
+    print(how, sorted(told.items()), flush=True)
     return 9
 run_watched(lambda: run_to_the_end(work, 8), died)
 """
