@@ -23,12 +23,15 @@ SELFTEST = Path(__file__).parent
 settings.register_profile("selftest", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("selftest")
 FIRST = (  # the files that take longest: at the end of the list, one of them would keep a single worker busy
-    "test_ci_files.py", "reference_batcher/test_mutants.py", "test_strangers.py", "commands/adapter/test_check.py",
-    "load/spread/test_crew.py", "bench/ab/test_run.py", "test_deployment.py", "fixtures/judging/test_outcome_narrow.py",
-    "test_action.py", "commands/test_lab.py", "test_cli_report.py", "reference_batcher/test_sequence_slots_schedules.py",
-    "fixtures/judging/test_session_liars.py", "commands/env/test_view.py", "commands/env/test_make.py",
-    "targets/triton/test_wire_ways.py", "reports/site/test_pages.py", "fixtures/driving/test_covering.py",
-    "reports/html/test_report.py", "targets/test_stdio_node.py", "targets/engines/test_process.py",
+    "test_strangers.py", "reference_batcher/test_mutants.py", "test_ci_files.py", "fixtures/judging/test_outcome_narrow.py",
+    "commands/adapter/test_check.py", "test_deployment.py", "test_stranger_engines.py", "test_action.py",
+    "load/spread/test_crew.py", "test_rooms.py", "targets/triton/test_container_on_engine.py", "test_signals.py",
+    "fixtures/driving/test_lives.py", "fixtures/judging/checkers/test_preconditions.py", "bench/ab/test_run.py",
+    "test_stranger_sequences.py", "commands/test_lab.py", "test_cli_report.py",
+    "reference_batcher/test_sequence_slots_schedules.py", "fixtures/judging/test_session_liars.py",
+    "commands/env/test_view.py", "commands/env/test_make.py", "targets/triton/test_wire_ways.py",
+    "reports/site/test_pages.py", "fixtures/driving/test_covering.py", "reports/html/test_report.py",
+    "targets/test_stdio_node.py", "targets/engines/test_process.py",
     "targets/test_deadlines.py", "test_docs.py", "reports/history/test_writing.py",
     "targets/triton/test_compiled_strategy.py", "fixtures/test_combinations.py", "stats/test_quantiles.py",
     "targets/test_stdio.py", "fixtures/judging/test_acceptor.py", "bench/tune/test_tune.py",

@@ -56,7 +56,7 @@ ALL_RIGHT = tuple(one for one in EVERY_RIGHT if WITH_NODE or one.style != "flush
 def named(stranger: Stranger) -> tuple[str, ...]:
     """Return the rules to judge it by: those that name it, or for a right one those that name any fault of its style.
 
-    Of these, a variant of another right one meets half.
+    Of these, a variant of another right one meets a quarter.
     """
     if NIGHTLY:
         return ()
@@ -65,7 +65,8 @@ def named(stranger: Stranger) -> tuple[str, ...]:
     chosen = [{rule for one in ones if one.style == stranger.style for rule in one.kills} for ones in (KILLED, SERIES)]
     mine = tuple(sorted(chosen[0] or chosen[1]))
     original = next(one for one in ALL_RIGHT if one.style == stranger.style)
-    return mine if stranger is original else tuple(rule for rule in mine if crc32(f"{stranger.name} {rule}".encode()) % 2)
+    quarter = tuple(rule for rule in mine if not crc32(f"{stranger.name} {rule}".encode()) % 4)
+    return mine if stranger is original else quarter
 
 
 @pytest.fixture(scope="module")
