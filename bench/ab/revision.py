@@ -8,13 +8,13 @@ import shlex
 import shutil
 import site
 import subprocess
-import tempfile
 import venv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from batchproof.bench.ab.side import in_tree
+from batchproof.host.scratch import scratch_folder
 from batchproof.targets.protocol import Misuse, TargetError
 
 LINES = 5
@@ -48,7 +48,7 @@ def checked_out(revision: str, setup: str = "", *, python: str = "") -> Iterator
         f"{revision}^{{commit}}",
         why=f"there is no revision {revision}",
     )
-    place = Path(tempfile.mkdtemp(prefix="batchproof-ab-"))
+    place = Path(scratch_folder())
     tree = place / "tree"
     try:
         _git(top, "worktree", "add", "--detach", "--quiet", str(tree), commit, why=f"cannot check out {revision}")

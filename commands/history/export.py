@@ -18,6 +18,7 @@ from batchproof.reports.history.run import moment
 
 COLUMNS = ("run", "measured", "commit", "committed", "dirty", "branch", "kind", "origin", "target", "version", "form",
            "host", "figure", "value", "unit", "better", "low", "high", "n", "valid")  # fmt: skip
+FORMULAS = ("=", "+", "-", "@")  # how a text begins that a spreadsheet may take for a formula
 
 
 @ends
@@ -57,4 +58,9 @@ def _rows(runs: Iterable[tuple[int, Run]]) -> Iterator[tuple[object, ...]]:
         of_run = (number, moment(run.when), *of_commit, run.kind, run.origin, run.target, run.version, run.form)
         for one in run.figures:
             value = (one.id, one.value, one.unit, one.better, one.low, one.high, one.n, one.valid)
-            yield (*of_run, run.host.fingerprint, *value)
+            yield tuple(map(_harmless, (*of_run, run.host.fingerprint, *value)))
+
+
+def _harmless(cell: object) -> object:
+    """Return the cell. A text that a spreadsheet might run, which others may have named, is quoted with an apostrophe."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULAS) else cell

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from batchproof.host.scratch import scratch
 from batchproof.load.second_opinion.opinion import ToolFailed, ToolMissing, end, guarded, tail
 
 NAME = "guidellm"
@@ -48,7 +49,7 @@ def measure(
     program: str, base: str, model: str, tokenizer: str, prompts: Sequence[str], tokens: int, clients: int, seconds: float
 ) -> TextOpinion:
     """Keep so many clients busy for so long with these prompts, each for so many tokens; ToolFailed with what it printed."""
-    with tempfile.TemporaryDirectory(prefix="batchproof-guidellm-") as folder:
+    with tempfile.TemporaryDirectory(prefix=scratch()) as folder:
         asked, result = Path(folder) / "asked.jsonl", Path(folder) / "result.json"
         lines = (json.dumps({"prompt": prompt, "output_tokens_count": tokens}) for prompt in prompts)
         asked.write_text("\n".join(lines) + "\n", encoding="utf-8")

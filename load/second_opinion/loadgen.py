@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from batchproof.host.scratch import scratch
 from batchproof.load.samples import OUTCOMES, Samples
 from batchproof.load.second_opinion.opinion import Opinion, ToolFailed, ToolMissing
 from batchproof.stats.arrays import NEVER
@@ -78,7 +79,7 @@ def _measure(
     given = {"min_duration_ms": duration_ms, "max_duration_ms": 2 * duration_ms, "min_query_count": 1, **settings}
     for key, value in given.items():
         setattr(test, key, value)
-    with _one, tempfile.TemporaryDirectory(prefix="batchproof-loadgen-") as folder:
+    with _one, tempfile.TemporaryDirectory(prefix=scratch()) as folder:
         log = lg.LogSettings()
         log.log_output.outdir = folder
         log.log_output.copy_summary_to_stdout = False

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from batchproof.host.scratch import scratch
 from batchproof.load.samples import Samples
 from batchproof.load.schedule import Schedule, parse
 from batchproof.load.second_opinion.opinion import Opinion, ToolFailed, ToolMissing, end, guarded, tail
@@ -104,7 +105,7 @@ def measure(
         raise ToolMissing("Locust is not installed: pip install 'batchproof[opinions]'") from None
     if not np.array_equal(parse(schedule.spec).due_ns, schedule.due_ns):
         raise ValueError(f"the workers cannot make this schedule again from '{schedule.spec}'")
-    with tempfile.TemporaryDirectory(prefix="batchproof-locust-") as name:
+    with tempfile.TemporaryDirectory(prefix=scratch()) as name:
         folder = Path(name)
         order = Order(
             address, wire, model, tensor, tuple(map(int, row)), schedule.spec, workers, wait_s, start_s, str(folder)

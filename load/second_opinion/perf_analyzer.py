@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from batchproof.host.scratch import scratch
 from batchproof.load.samples import OUTCOMES, Samples
 from batchproof.load.schedule import Schedule
 from batchproof.load.second_opinion.opinion import Opinion, ToolFailed, ToolMissing, guarded, tail
@@ -52,7 +53,7 @@ class Tool:
 @contextlib.contextmanager
 def found() -> Iterator[Tool]:
     """Find the binary and what it needs; ToolMissing says how to get it. What is unpacked is removed at the end."""
-    with tempfile.TemporaryDirectory(prefix="batchproof-perf-analyzer-") as folder:
+    with tempfile.TemporaryDirectory(prefix=scratch()) as folder:
         binary = locate(Path(folder))
         environment = {**os.environ, "LD_LIBRARY_PATH": _library_path(Path(folder))}
         yield Tool(binary, environment, _version(binary, environment))
@@ -134,7 +135,7 @@ def measure(
     """
     if sum(map(bool, (clients, rate, schedule is not None))) != 1:
         raise ValueError("give exactly one of clients, rate and schedule")
-    with tempfile.TemporaryDirectory(prefix="batchproof-perf-analyzer-") as name:
+    with tempfile.TemporaryDirectory(prefix=scratch()) as name:
         folder = Path(name)
         (folder / "input.json").write_text(input_data(inputs), encoding="utf-8")
         load = ["--concurrency-range", str(clients)]

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from batchproof import __version__
+from batchproof.host.scratch import scratch
 from batchproof.load.runs import Run
 from batchproof.load.schedule import Schedule
 from batchproof.load.spread import joint_run
@@ -130,7 +131,7 @@ class Crew:
         self.close()
 
     def _start_master(self, host: str, port: int) -> None:
-        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="batchproof-crew-")))
+        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix=scratch())))
         with socket.socket(socket.AF_UNIX) as door:
             door.bind(str(folder / "master"))
             door.listen(1)

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from batchproof.host.scratch import scratch
 from batchproof.targets.protocol import TargetError
 from batchproof.targets.witness.probe import COLUMNS, FAILURE, HOLD_LIMIT_NS, INFO, VERSION, VOLUME
 
@@ -41,7 +42,7 @@ def state_witness() -> bytes:
     texts = {"FAILURE": FAILURE, "STATE_IN": "STATE", "STATE_OUT": "STATE_AFTER"}
     options = [f"-D{name}={value}" for name, value in given.items()]
     options += [f'-D{name}="{text}"' for name, text in texts.items()]
-    with tempfile.TemporaryDirectory(prefix="batchproof-") as folder:
+    with tempfile.TemporaryDirectory(prefix=scratch()) as folder:
         library = Path(folder) / STATE_LIBRARY
         compile_library("state_witness.c", "the witness of models with implicit state", library, *options)
         return library.read_bytes()
@@ -50,7 +51,7 @@ def state_witness() -> bytes:
 @cache
 def strategy_library() -> bytes:
     """Return the library of our batching strategies."""
-    with tempfile.TemporaryDirectory(prefix="batchproof-") as folder:
+    with tempfile.TemporaryDirectory(prefix=scratch()) as folder:
         library = Path(folder) / "batchstrategy.so"
         compile_library("strategy.c", "a batching strategy for Triton", library, f"-DVOLUME={VOLUME}")
         return library.read_bytes()

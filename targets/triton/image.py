@@ -15,6 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 from batchproof.host.announce import announce
+from batchproof.host.scratch import scratch
 from batchproof.targets.docker.engine import Engine, connect, reason_of
 from batchproof.targets.protocol import TargetError
 from batchproof.targets.triton import rootfs
@@ -49,7 +50,7 @@ def build(tag: str, base: str = "auto") -> Built:
     engine = connect()
     root, libraries = wheel("batchproof image build")
     base, suite = chosen(base, codename(), shutil.which("mmdebstrap") is not None)
-    with tempfile.TemporaryDirectory(prefix="batchproof-image-") as folder:
+    with tempfile.TemporaryDirectory(prefix=scratch()) as folder:
         system = Path(folder) / "rootfs.tar"
         if base == "mmdebstrap":
             announce(f"installing {suite} with mmdebstrap, which takes minutes")

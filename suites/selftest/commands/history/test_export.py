@@ -45,6 +45,19 @@ def test_a_table_has_a_line_for_each_figure(capfd: pytest.CaptureFixture[str]) -
     assert {row["low"] for row in rows} == {"", "99.0"}
 
 
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@sum(1)", "\t=1"])
+def test_a_table_has_no_formulas(capfd: pytest.CaptureFixture[str], name: str) -> None:
+    """A spreadsheet that opens it runs nothing; numbers stay numbers."""
+    with opened("reports/history.sqlite", create=True) as store:
+        list(add(store, [run(4, target=name)]))
+    invoke(capfd, "history", "export", "--csv", "--out", "x.csv")
+
+    with Path("x.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["run"] == "4"]
+    assert {row["target"] for row in rows} == {f"'{name.strip()}"}
+    assert {row["low"] for row in rows} == {"", "99.0"}
+
+
 def test_only_a_file_is_replaced(capfd: pytest.CaptureFixture[str]) -> None:
     """A link stays a link, and a pipe a pipe, which gets the export."""
     Path("real.jsonl").write_text("old")
