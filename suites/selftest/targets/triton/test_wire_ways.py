@@ -18,11 +18,12 @@ from batchproof.targets.triton.target import running_triton
 from batchproof.targets.witness.probe import Payload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 WIRES = "batchproof.suites.selftest.targets.triton.wires"
 RULES = "SB-CONTROL-*,SB-END-*,SB-ERROR-*,SB-STATE-*"
 FAMILIES = "DB-SIZE-00[136],DB-RESULT-*,DB-ERROR-00[12],CU-LIMIT-00[1345],DP-ENSEMBLE-00[123]"
+SPLIT = {"DB-RESULT-004"}  # no request is split there
 LEFT_OUT = {"SB-STATE-007"}  # it cancels a single request, which a stream and HTTP cannot
 CLIENT = """
 import sys, time
@@ -54,19 +55,29 @@ def server() -> Iterator[Any]:
 @pytest.mark.parametrize("wire", ["streams", "each_its_own", "by_turns", "http"])
 def test_the_verdicts_do_not_depend_on_the_way(wire: str) -> None:
     """A stream or a connection for each sequence, connections by turns, HTTP: every rule holds as over single calls."""
-    verdicts = {one["rule"]: one["verdict"] for one in results_of(f"{WIRES}:{wire}", f"--bp-rules={RULES}")}
+    results = _judged(wire, RULES)
 
-    assert {rule: word for rule, word in verdicts.items() if word != "PASS" and rule not in LEFT_OUT} == {}
-    assert len(verdicts) > 20
+    assert [(one["rule"], one["verdict"], one["actual"]) for one in _open(results) if one["rule"] not in LEFT_OUT] == []
+    assert len(results) > 20
 
 
 def test_every_family_has_the_same_verdicts_over_http() -> None:
     """A sample of rules about dynamic and custom batching and about deployments: they pass, as over gRPC."""
-    verdicts = {one["rule"]: one["verdict"] for one in results_of(f"{WIRES}:http", f"--bp-rules={FAMILIES}")}
+    results = _judged("http", FAMILIES)
 
-    split = {"DB-RESULT-004": "SKIPPED"}  # no request is split there
-    assert {rule: word for rule, word in verdicts.items() if word != "PASS"} == split
-    assert {rule[:3] for rule in verdicts} == {"DB-", "CU-", "DP-"}
+    assert [(one["rule"], one["verdict"], one["actual"]) for one in _open(results) if one["rule"] not in SPLIT] == []
+    assert {one["rule"][:3] for one in results} == {"DB-", "CU-", "DP-"}
+
+
+def _judged(wire: str, rules: str) -> Sequence[Mapping[str, Any]]:
+    """Judge by rules. On a busy host the server may die while it loads a model (F-2026-35): then judge again, once."""
+    results = results_of(f"{WIRES}:{wire}", f"--bp-rules={rules}")
+    died = any(one["verdict"] == "ERROR" for one in results)
+    return results_of(f"{WIRES}:{wire}", f"--bp-rules={rules}") if died else results
+
+
+def _open(results: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [one for one in results if one["verdict"] != "PASS"]
 
 
 def target_of(server: Any) -> Any:
