@@ -60,11 +60,19 @@ def test_without_a_compiler_the_message_names_one(tmp_path: Path, monkeypatch: p
 
 
 @pytest.fixture(scope="module")
-def triton() -> Iterator[Any]:
+def started() -> Iterator[Any]:
     """An embedded Triton."""
     target = resolve("triton")
     yield target
     target.close()
+
+
+@pytest.fixture
+def triton(started: Any) -> Any:
+    """The embedded Triton, started again if it died in an earlier test: on a busy host it may (F-2026-35)."""
+    if started.alive():
+        started.restart()
+    return started
 
 
 def told(timeline: Timeline) -> list[list[tuple[Any, ...]]]:
