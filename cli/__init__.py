@@ -19,7 +19,9 @@ from batchproof.host.streams import guard, lost
 from batchproof.host.watcher import run_watched
 
 NEVER_EMPTY = frozenset({
-    "--claims", "--corpus", "--folder", "--known", "--only", "--out", "--plots", "--profile", "--report", "--rules",
+    "--base", "--baseline", "--claims", "--corpus", "--fail-if-slower", "--figure", "--figures", "--folder", "--image",
+    "--known", "--new", "--only", "--out", "--plots", "--profile", "--replay", "--report", "--rules", "--run-spread",
+    "--tables", "--trace", "--write-baseline",
 })  # fmt: skip
 
 WATCHED = frozenset({"ab", "adapter", "bench", "check", "diff", "hunt", "tune"})  # they run a target's code in this process

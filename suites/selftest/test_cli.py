@@ -323,7 +323,8 @@ def test_the_matrix_of_some_rules(capfd: pytest.CaptureFixture[str]) -> None:
     [
         ("check --report=", "--report"), ("check --report '' --rules DB-SIZE-001", "--report"),
         ("bench --report ''", "--report"), ("check --rules ''", "--rules"),
-        ("check --target '' --report out", ""), ("check --report out ''", ""),
+        ("check --target '' --report out", ""), ("check --report out ''", ""), ("lint --baseline ''", "--baseline"),
+        ("compare a b --fail-if-slower=", "--fail-if-slower"), ("ab --base '' --new reference", "--base"),
         ("lab awake program --report ''", ""), ("check --rules 'a=' --report out", ""), ("", ""),
     ],
 )  # fmt: skip
