@@ -1,7 +1,10 @@
 """Queue timeout: which requests are refused, which are not, and which never run."""
 
+from dataclasses import replace
+
 import pytest
 
+from batchproof.fixtures.driving.own_queues import INSTANCES, held_each
 from batchproof.fixtures.driving.script import (
     HOUR,
     MS,
@@ -13,10 +16,12 @@ from batchproof.fixtures.driving.script import (
     Send,
     in_line,
     lone,
+    names_of,
     plugged,
 )
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.reference_batcher.config import DELAY
+from batchproof.targets.claims import unmet
 
 SHORT = BatcherConfig(max_batch_size=4, queue_timeout_ns=600 * MS)
 LONG = BatcherConfig(max_batch_size=4, queue_timeout_ns=2000 * MS)
@@ -70,9 +75,13 @@ def test_in_time_is_served(drive, judge):
 
 
 @pytest.mark.rule("DB-TIMEOUT-005")
-def test_refused_while_busy(drive, judge):
+def test_refused_while_busy(drive, judge, claims):
     """An expired request is refused even while every instance is busy"""
     judge(drive(SHORT, expiring()))
+    if not unmet(claims, ("instances", "queue=each-instance|stealing")):  # in each of the queues
+        line = [Send(f"r{at}") for at in range(4 * INSTANCES)]
+        opened = (Release(f"gate{at}") for at in range(INSTANCES))
+        judge(drive(replace(SHORT, instances=INSTANCES), (*held_each(), *in_line(*line), Answered(names_of(line)), *opened)))
 
 
 def late(lateness_ns: int, level: int = 0) -> Script:
