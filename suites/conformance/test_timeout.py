@@ -1,7 +1,10 @@
 """Queue timeout: which requests are refused, which are not, and which never run."""
 
+from dataclasses import replace
+
 import pytest
 
+from batchproof.fixtures.driving.own_queues import INSTANCES, held_each
 from batchproof.fixtures.driving.script import (
     HOUR,
     MS,
@@ -13,10 +16,12 @@ from batchproof.fixtures.driving.script import (
     Send,
     in_line,
     lone,
+    names_of,
     plugged,
 )
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.reference_batcher.config import DELAY
+from batchproof.targets.claims import unmet, value_of
 
 SHORT = BatcherConfig(max_batch_size=4, queue_timeout_ns=600 * MS)
 LONG = BatcherConfig(max_batch_size=4, queue_timeout_ns=2000 * MS)
@@ -33,6 +38,7 @@ SWEEP = 700 * MS  # Triton looks for expired requests every 500 ms while its ins
 DELAYED_OR_LESS = BatcherConfig(
     max_batch_size=4, max_queue_delay_ns=100 * MS, queue_timeout_ns=10_000 * MS, allow_timeout_override=True
 )
+WINDOW_OR_LESS = replace(DELAYED_OR_LESS, max_queue_delay_ns=420 * MS)
 
 
 def expiring(*names: str) -> Script:
@@ -70,9 +76,13 @@ def test_in_time_is_served(drive, judge):
 
 
 @pytest.mark.rule("DB-TIMEOUT-005")
-def test_refused_while_busy(drive, judge):
+def test_refused_while_busy(drive, judge, claims):
     """An expired request is refused even while every instance is busy"""
     judge(drive(SHORT, expiring()))
+    if not unmet(claims, ("instances", "queue=each-instance|stealing")):  # in each of the queues
+        line = [Send(f"r{at}") for at in range(4 * INSTANCES)]
+        opened = (Release(f"gate{at}") for at in range(INSTANCES))
+        judge(drive(replace(SHORT, instances=INSTANCES), (*held_each(), *in_line(*line), Answered(names_of(line)), *opened)))
 
 
 def late(lateness_ns: int, level: int = 0) -> Script:
@@ -152,9 +162,11 @@ def test_middle_alone(drive, judge):
 
 
 @pytest.mark.rule("DB-TIMEOUT-015")
-def test_next_is_not_late(drive, judge):
+def test_next_is_not_late(drive, judge, claims):
     """A request that times out during its queue delay does not make the next one late"""
     judge(drive(DELAYED_OR_LESS, (Send("gone", timeout_ns=20 * MS), Answered(("gone",)), Send("r0", after_ns=20 * MS))))
+    if value_of(claims, "delay_anchor") == "first-dequeue":  # one that waits beside it; of others, DB-LAW-009 tells
+        judge(drive(WINDOW_OR_LESS, (Send("gone", timeout_ns=300 * MS), Send("r0"))))
 
 
 @pytest.mark.rule("DB-TIMEOUT-016")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import secrets
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +33,7 @@ class Witnesses:
         self._lock = threading.Lock()
         self._free: list[Witness] = []
         self._all: list[Witness] = []
-        self._owner = os.getpid()
+        self._owner, self._name = os.getpid(), secrets.token_hex(4)
 
     def execute(self, tensors: list[Ints], extras: list[Ints | None] | None = None) -> list[tuple[Ints, Ints]]:
         """Run one batch: a list of tensors, one for each request -> a list of (echo, info), as `Witness.execute`."""
@@ -69,9 +70,9 @@ class Witnesses:
     def _one(self) -> Iterator[Witness]:
         with self._lock:
             if self._owner != os.getpid():  # a fork needs witnesses of its own
-                self._free, self._all, self._owner = [], [], os.getpid()
+                self._free, self._all, self._owner, self._name = [], [], os.getpid(), secrets.token_hex(4)
             if not self._free:
-                self._free.append(numbered(self.folder))
+                self._free.append(numbered(self.folder, self._name))
                 self._all.append(self._free[-1])
             witness = self._free.pop(0)
         try:
@@ -82,13 +83,16 @@ class Witnesses:
                 self._free.sort(key=lambda one: one.instance)
 
 
-def numbered(folder: str | os.PathLike[str]) -> Witness:
-    """Return a witness with the lowest number that no other witness of this folder has, in this process or another."""
+def numbered(folder: str | os.PathLike[str], pool: str) -> Witness:
+    """Return a witness with the lowest number that no other witness of this folder has, in this process or another.
+
+    pool: whose it is, for its log.
+    """
     os.makedirs(folder, mode=0o700, exist_ok=True)
     for number in itertools.count():
         with contextlib.suppress(FileExistsError):
             os.close(os.open(os.path.join(folder, f"{number}.jsonl"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            return Witness(folder, number)
+            return Witness(folder, number, pool)
     raise AssertionError
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ import pytest
 
 from batchproof.targets import read_log, release
 from batchproof.targets.protocol import Request
-from batchproof.targets.witness import Payload, WitnessError, Witnesses, split_rows
+from batchproof.targets.witness import Payload, Witness, WitnessError, Witnesses, split_rows
 from batchproof.targets.witness.probe import COLUMNS, INFO
 
 if TYPE_CHECKING:
@@ -81,6 +82,19 @@ def test_processes_that_share_a_folder_have_different_numbers(tmp_path: Path, wi
 
     entered = {line["instance"]: line["serials"] for line in read_log(tmp_path, {})[0] if "serials" in line}
     assert entered == {0: [1], 1: [2], 2: [3]}
+
+
+def test_the_log_says_which_witnesses_take_turns(tmp_path: Path, witnesses: Witnesses) -> None:
+    """Their numbers do not tell instances apart, and that of a witness which belongs to one instance does."""
+    with contextlib.closing(Witnesses(tmp_path)) as other, contextlib.closing(Witness(tmp_path, 7)) as own:
+        for each in (witnesses, witnesses, other, own):
+            each.execute([tensor(1)])
+        lines, _ = read_log(tmp_path, {})
+
+    pools = {(line["instance"], line.get("pool", "")) for line in lines if "enter_ns" in line}
+    assert {number for number, _ in pools} == {0, 1, 7}
+    assert (7, "") in pools
+    assert len({pool for _, pool in pools}) == 3
 
 
 def test_an_execution_that_is_cancelled_is_in_the_log(tmp_path: Path, witnesses: Witnesses) -> None:
