@@ -170,7 +170,15 @@ def test_hits_return(generating, judge):
             else:
                 on.finish()
     on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
+    judge(on.generations())
 
+    on = generating(blocks=12, length=12, prefix_cache=True)
+    for family in range(14):  # the same prompt again, and twice at once: what the second of two has is there already
+        on.send(f"first{family}", length=4 * on.block - 2, max_tokens=4)
+        on.finish()
+        on.send(f"hit{family}", f"both{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=4)
+        on.finish()
+    on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
     judge(on.generations())
 
 
