@@ -35,7 +35,7 @@ def test_long_among_short(generating, judge):
     """A long request gets its turn, however many short ones keep coming"""
     on = generating(seqs=2)
     short_ones(on, (5, 8), 4, most=4)
-    on.send("long", length=6 * on.block, max_tokens=4)
+    on.send("long", length=6 * on.block, max_tokens=9)  # its text is longer than any other, too
     short_ones(on, (5, 8, 6), 40, most=4)
 
     judge(on.generations())
