@@ -31,6 +31,7 @@ UNMADE = "with instances = 2, only one is made use of (DB-LIVE-003)"
 OUTSIDE = "free instances are not told of what waits (DB-LAW-005)"
 BEHIND = "the answers of one instance wait for another (DB-ORDER-005)"
 UNCLOSED = "it can be closed, and breaks the rules about that (DB-LIVE-004)"
+UNTOLD = "those that wait are lost, which breaks a rule (DB-LIVE-004)"
 UNTIMED = "it has one, and breaks DB-TIMEOUT-001"
 UNCANCELLED = "it can be, and breaks DB-CANCEL-001"
 UNCLEAR = "# Decide by the documentation: {line}  # {reasons}"
@@ -82,8 +83,8 @@ def measured(facts: Facts) -> tuple[Measured, ...]:
 
 
 def _sequences(facts: Facts) -> list[Measured]:
-    """Return the strategies for sequences, where nothing else is served."""
-    served = [one.strategy for one in facts.steps if one.good]
+    """Return the strategies for sequences."""
+    served = [one.strategy for one in (facts.steps or facts.strategies) if one.good]
     why = "a sequence was served, from its START to its END"
     return [Measured("sequences", served[0] if len(served) == 1 else "both", why)] if served else []
 
@@ -168,7 +169,8 @@ def _features(facts: Facts) -> list[Measured]:
         found.append(Measured("cancel", gone, why, unless=UNCANCELLED if facts.cancelled.verb and not gone else ""))
     if facts.closing is not None:
         closing = facts.closing
-        fine = closing.settled and closing.returned and not closing.raised and not closing.serves
+        settled = closing.settled or closing.dropped
+        fine = settled and closing.returned and not closing.raised and not closing.serves
         why = (
             "it serves nothing more"
             if fine
@@ -177,6 +179,9 @@ def _features(facts: Facts) -> list[Measured]:
             else "it breaks, or leaves a request behind"
         )
         found.append(Measured("close", fine, why, unless="" if fine else UNCLOSED))
+        if fine and closing.dropped:
+            why = "a request that waited was neither answered nor executed"
+            found.append(Measured("closing", "drops", why, unless=UNTOLD))
     if facts.defaults is not None and facts.defaults.verb:
         why = facts.defaults.failed or "requests are answered with nothing set"
         found.append(Measured("defaults", not facts.defaults.failed, why))
