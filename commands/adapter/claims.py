@@ -103,6 +103,7 @@ def _delay(facts: Facts) -> list[Measured]:
         why = f"roughly: after a model that was busy for longer, {ms(max(0, delayed.after_busy_ns or 0))} are left"
         alike = ("first-dequeue",) if took_early(delayed) else ()
         why += "".join(f", as with {one}" for one in alike)
+        alike += ("newest-enqueue",) if name == "oldest-enqueue" else ()  # one that waits alone does not show it
         if name == "loop-entry":
             shortest = f"a lone request waits {ms(min(delayed.lone_ns))} of {ms(delayed.delay_ns)}"
             why = f"{shortest}: the timer runs freely, or the delay counts since the last flush: this is the claim for both"
@@ -128,8 +129,9 @@ def _zero(facts: Facts) -> list[Measured]:
 def _batches(facts: Facts) -> list[Measured]:
     found = []
     if facts.backlog is not None and facts.usable and facts.backlog.batches:
-        sizes = list(facts.backlog.batches)
-        found.append(Measured("batches_without_delay", is_batched(facts.backlog), f"a backlog left in {sizes}"))
+        sizes, batched = list(facts.backlog.batches), is_batched(facts.backlog)
+        if not (batched and facts.waits is not None and facts.waits.delay_ns):  # there may be a delay that gathered them
+            found.append(Measured("batches_without_delay", batched, f"a backlog left in {sizes}"))
     if facts.delayed is not None and facts.delayed.grew is not None:
         says = "joined the batch" if facts.delayed.grew else "came into another batch"
         found.append(Measured("late_binding", facts.delayed.grew, f"a request that came while the model was busy {says}"))

@@ -457,3 +457,19 @@ def test_a_difference_has_units() -> None:
     (found,) = differences({"default_delay_ms": 0}, (Measured("default_delay_ms", 30, "so it was"),))
 
     assert found.says == "default_delay_ms = 0 ms is claimed, 30 ms was measured: so it was"
+
+
+def test_a_delay_that_gathers_requests_says_nothing_of_batches_without_one() -> None:
+    """A backlog that leaves one by one with the least delay does so without any; full batches may be due to the delay."""
+    with_delay = replace(PLAIN, delay_ns=MS)
+    names = [[one.name for one in measured(Facts(backlog=STAGED, waits=waits))] for waits in (PLAIN, with_delay)]
+
+    assert ["batches_without_delay" in one for one in names] == [True, False]
+
+
+def test_a_lone_request_does_not_show_whether_newcomers_restart_the_delay() -> None:
+    """A claim of `newest-enqueue` is not said to have been measured otherwise."""
+    found = measured(Facts(waits=PLAIN, delayed=LATE))
+
+    assert differences({"delay_anchor": "newest-enqueue"}, found) == ()
+    assert len(differences({"delay_anchor": "loop-entry"}, found)) == 1
