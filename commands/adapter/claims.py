@@ -101,7 +101,7 @@ def _delay(facts: Facts) -> list[Measured]:
     found = [Measured("delay", value=True, why=f"with {ms(delayed.delay_ns)} a lone request waits {waits}")]
     if name := anchor(delayed):
         why = f"roughly: after a model that was busy for longer, {ms(max(0, delayed.after_busy_ns or 0))} are left"
-        alike = ("first-dequeue",) if took_early(delayed) else ()
+        alike: tuple[Value, ...] = ("first-dequeue",) if took_early(delayed) else ()
         why += "".join(f", as with {one}" for one in alike)
         alike += ("newest-enqueue",) if name == "oldest-enqueue" else ()  # one that waits alone does not show it
         if name == "loop-entry":
