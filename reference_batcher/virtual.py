@@ -91,6 +91,7 @@ class VirtualBatcher:
         self._service = Service(config, core, strategy)
         self._wake_ns: int | None = None
         self._slots: dict[int, tuple[int, ...]] = {}
+        self._running = 0
 
     def submit(
         self,
@@ -122,8 +123,8 @@ class VirtualBatcher:
         return self._service.core.waiting
 
     def drained(self) -> bool:
-        """Return whether it is closed, and nothing waits any more: then the threads of a `Batcher` end."""
-        return self._service.closed and self._service.core.drained
+        """Return whether it is closed, and nothing waits or runs any more: then `Batcher.close` returns."""
+        return self._service.closed and self._service.core.drained and not self._running
 
     def statistics(self) -> dict[str, Any]:
         """As `Batcher.statistics`."""
@@ -158,7 +159,9 @@ class VirtualBatcher:
             self._service.execute(model, run)()
             self._service.core.finished(dispatch.instance)
             self._pump()
+            self._running -= 1
 
+        self._running += 1
         self._start_service(dispatch.instance, batch, finish)
 
     def _wake_at(self, when_ns: int | None) -> None:

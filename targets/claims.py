@@ -212,9 +212,9 @@ _TABLE = (
     Claim(
         "closing",
         "When a model is closed, what it has accepted is answered or refused (`either`), all of it is answered (`answers`), "
-        "or what is in the model is answered and what waits is refused (`refuses`).",
+        "or what is in the model is answered and what waits is refused (`refuses`), or given up without a word (`drops`).",
         "a promise about what was accepted before",
-        ("either", "answers", "refuses"),
+        ("either", "answers", "refuses", "drops"),
         changes="Whatever is claimed, until closing has ended, a request whose queue timeout is over is refused and not "
         "executed, and an answer that waits for its turn is given. What is sent after the call is answered or refused.",
     ),

@@ -36,6 +36,7 @@ TRITON_CLAIMS = {
 # What the reference batcher claims besides: `BatcherConfig` documents what it does with nothing set.
 REFERENCE_CLAIMS = {
     **TRITON_CLAIMS,
+    "closing_ends": "settled",
     "sequence_state": True,
     "custom_batching": True,
     "defaults": True,

@@ -93,6 +93,7 @@ class Examination(Deploying):
                     self._with_small_batches()
                     self._with_timeout()
                     self._with_nothing_set()
+                    self._with_sequences()
                 else:
                     self._add(unseen("and the rest", NO_SENSE))
         except ServerDied:
@@ -146,7 +147,7 @@ class Examination(Deploying):
     def _only_sequences(self, delays: list[int]) -> None:
         """Try one sequence by each strategy that is claimed, with the least delay that `deploy` accepts for it."""
         self.only_sequences = True
-        for strategy in sequences.STRATEGIES.get(value_of(self.target.info.claims, "sequences"), ()):
+        for strategy in self._strategies():
             self.say(f"a sequence ({strategy})")
             for delay_ns in delays:
                 self.delay_ns = delay_ns
@@ -157,8 +158,7 @@ class Examination(Deploying):
                 self._one_sequence(probe, strategy)
                 self._end(probe)
             elif probe:
-                says = f"sequences of the strategy {strategy} are claimed, and `deploy` refuses them: {probe}"
-                self._add(wrong("deploy", says, "deploy", "deploy what config.sequence says, or claim the other strategy"))
+                self._refuses_sequences(strategy, probe)
 
     def _one_sequence(self, probe: Probe, strategy: str) -> None:
         """Try a sequence of one request, and then one of three."""
@@ -200,7 +200,7 @@ class Examination(Deploying):
         if not self.ended and probe.deployment.inner is not self.target.inner:
             self._try(
                 "close", "close", probe, lambda one: experiments.closing(one, usable=usable),
-                lambda seen: ending.judge_closing(seen, claimed=claims("close")), "closing",
+                self._judge_closing, "closing",
             )  # fmt: skip
 
     def _delays(self) -> list[int]:
@@ -323,9 +323,14 @@ class Examination(Deploying):
             usable = self.facts.usable
             self._try(
                 "close", "close", probe, lambda one: experiments.closing(one, usable=usable),
-                lambda seen: ending.judge_closing(seen, claimed=self.claims("close")), "closing",
+                self._judge_closing, "closing",
             )  # fmt: skip
         self._end(probe)
+
+    def _judge_closing(self, seen: ending.Closing) -> tuple[Finding, ...]:
+        claims = self.target.info.claims
+        drops = not problems(claims) and value_of(claims, "closing") == "drops"
+        return ending.judge_closing(seen, claimed=self.claims("close"), drops=drops)
 
     def _with_instances(self) -> None:
         def judge(seen: parallel.Instances) -> tuple[Finding, ...]:
@@ -398,6 +403,34 @@ class Examination(Deploying):
         elif probe:
             self._note("expired", ending.Expired(unsupported=probe), judge)
 
+    def _with_sequences(self) -> None:
+        """Beside plain requests, try a sequence of three requests by each strategy that is claimed."""
+        if self._is_wrong("submit", "answer", "own answer"):
+            return
+        for strategy in self._strategies():
+            probe = self._deploy(sequence=SequenceBatching(strategy))
+            if isinstance(probe, Probe):
+                self._beside_plain_requests(probe, strategy)
+                self._end(probe)
+            elif probe:
+                self._refuses_sequences(strategy, probe)
+
+    def _beside_plain_requests(self, probe: Probe, strategy: str) -> None:
+        before = self.facts.strategies
+        self._try(
+            sequences.CHECK, f"a sequence ({strategy})", probe, lambda one: (*before, sequences.steps(one, strategy)),
+            lambda seen: sequences.judge(seen[-1]), "strategies",
+        )  # fmt: skip
+
+    def _strategies(self) -> tuple[str, ...]:
+        """Return the strategies for sequences that are claimed."""
+        claims = self.target.info.claims
+        return () if problems(claims) else sequences.STRATEGIES.get(value_of(claims, "sequences"), ())
+
+    def _refuses_sequences(self, strategy: str, why: str) -> None:
+        says = f"sequences of the strategy {strategy} are claimed, and `deploy` refuses them: {why}"
+        self._add(wrong("deploy", says, "deploy", "deploy what config.sequence says, or claim the other strategy"))
+
     def _with_nothing_set(self) -> None:
         def judge(seen: parallel.Defaults) -> tuple[Finding, ...]:
             return parallel.judge_defaults(seen, claimed=self.claims("defaults"))
@@ -461,4 +494,6 @@ def examine(spec: str, say: Callable[[str], None] = lambda _: None) -> Examined:
         claims = measured(facts)
         untried = tuple(name for name in SEQUENCE_OTHERS if name not in {one.name for one in claims})
         return Examined(*described, found, facts, seconds, claims, served, "SEQUENCE", untried)
-    return Examined(*described, found, facts, seconds, measured(facts), examination.ready)
+    claims = measured(facts)
+    untried = tuple(name for name in OTHERS if name not in {one.name for one in claims})
+    return Examined(*described, found, facts, seconds, claims, examination.ready, untried=untried)

@@ -31,6 +31,7 @@ UNMADE = "with instances = 2, only one is made use of (DB-LIVE-003)"
 OUTSIDE = "free instances are not told of what waits (DB-LAW-005)"
 BEHIND = "the answers of one instance wait for another (DB-ORDER-005)"
 UNCLOSED = "it can be closed, and breaks the rules about that (DB-LIVE-004)"
+UNTOLD = "those that wait are lost, which breaks a rule (DB-LIVE-004)"
 UNTIMED = "it has one, and breaks DB-TIMEOUT-001"
 UNCANCELLED = "it can be, and breaks DB-CANCEL-001"
 UNCLEAR = "# Decide by the documentation: {line}  # {reasons}"
@@ -82,8 +83,8 @@ def measured(facts: Facts) -> tuple[Measured, ...]:
 
 
 def _sequences(facts: Facts) -> list[Measured]:
-    """Return the strategies for sequences, where nothing else is served."""
-    served = [one.strategy for one in facts.steps if one.good]
+    """Return the strategies for sequences."""
+    served = [one.strategy for one in (facts.steps or facts.strategies) if one.good]
     why = "a sequence was served, from its START to its END"
     return [Measured("sequences", served[0] if len(served) == 1 else "both", why)] if served else []
 
@@ -100,8 +101,9 @@ def _delay(facts: Facts) -> list[Measured]:
     found = [Measured("delay", value=True, why=f"with {ms(delayed.delay_ns)} a lone request waits {waits}")]
     if name := anchor(delayed):
         why = f"roughly: after a model that was busy for longer, {ms(max(0, delayed.after_busy_ns or 0))} are left"
-        alike = ("first-dequeue",) if took_early(delayed) else ()
+        alike: tuple[Value, ...] = ("first-dequeue",) if took_early(delayed) else ()
         why += "".join(f", as with {one}" for one in alike)
+        alike += ("newest-enqueue",) if name == "oldest-enqueue" else ()  # one that waits alone does not show it
         if name == "loop-entry":
             shortest = f"a lone request waits {ms(min(delayed.lone_ns))} of {ms(delayed.delay_ns)}"
             why = f"{shortest}: the timer runs freely, or the delay counts since the last flush: this is the claim for both"
@@ -127,8 +129,9 @@ def _zero(facts: Facts) -> list[Measured]:
 def _batches(facts: Facts) -> list[Measured]:
     found = []
     if facts.backlog is not None and facts.usable and facts.backlog.batches:
-        sizes = list(facts.backlog.batches)
-        found.append(Measured("batches_without_delay", is_batched(facts.backlog), f"a backlog left in {sizes}"))
+        sizes, batched = list(facts.backlog.batches), is_batched(facts.backlog)
+        if not (batched and facts.waits is not None and facts.waits.delay_ns):  # there may be a delay that gathered them
+            found.append(Measured("batches_without_delay", batched, f"a backlog left in {sizes}"))
     if facts.delayed is not None and facts.delayed.grew is not None:
         says = "joined the batch" if facts.delayed.grew else "came into another batch"
         found.append(Measured("late_binding", facts.delayed.grew, f"a request that came while the model was busy {says}"))
@@ -168,7 +171,8 @@ def _features(facts: Facts) -> list[Measured]:
         found.append(Measured("cancel", gone, why, unless=UNCANCELLED if facts.cancelled.verb and not gone else ""))
     if facts.closing is not None:
         closing = facts.closing
-        fine = closing.settled and closing.returned and not closing.raised and not closing.serves
+        settled = closing.settled or closing.dropped
+        fine = settled and closing.returned and not closing.raised and not closing.serves
         why = (
             "it serves nothing more"
             if fine
@@ -177,6 +181,9 @@ def _features(facts: Facts) -> list[Measured]:
             else "it breaks, or leaves a request behind"
         )
         found.append(Measured("close", fine, why, unless="" if fine else UNCLOSED))
+        if fine and closing.dropped:
+            why = "a request that waited was neither answered nor executed"
+            found.append(Measured("closing", "drops", why, unless=UNTOLD))
     if facts.defaults is not None and facts.defaults.verb:
         why = facts.defaults.failed or "requests are answered with nothing set"
         found.append(Measured("defaults", not facts.defaults.failed, why))

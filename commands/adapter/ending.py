@@ -41,18 +41,22 @@ class Smallest:
 
 @dataclass(frozen=True)
 class Rows:
-    """Requests of several rows. error: why one was not answered. executions: the rows of each request of each batch."""
+    """Requests of several rows. error: why one was not answered. executions: the rows of each request of each batch.
+
+    limit: max_batch_size. sent: how many requests waited together.
+    """
 
     error: str = ""
     executions: tuple[tuple[int, ...], ...] = ()
     limit: int = 0
+    sent: int = 0
 
     @property
     def value(self) -> str:
-        """The value of the claim `rows`: empty if a request cannot have several."""
+        """The value of the claim `rows`: empty if a request cannot have several, or no batch shows it."""
         if self.error or not self.executions:
             return ""
-        if sum(len(rows) for rows in self.executions) > 3:
+        if sum(len(rows) for rows in self.executions) > self.sent:
             return "split"
         if any(sum(rows) > self.limit for rows in self.executions):
             return "requests"
@@ -94,7 +98,7 @@ class Closing:
     """A deployment that was closed while a request waited.
 
     settled: the request got an answer or a refusal. returned: `close` did. serves: a request that was sent afterwards got an
-    answer.
+    answer. dropped: it got neither, and did not run, while the one in the model got its answer.
     """
 
     settled: bool
@@ -102,6 +106,7 @@ class Closing:
     serves: bool = False
     raised: str = ""
     took_ns: int = 0
+    dropped: bool = False
 
 
 @dataclass(frozen=True)
@@ -215,17 +220,22 @@ def judge_death(why: str) -> tuple[Finding, ...]:
     return (note("model's error", says),)
 
 
-def judge_closing(found: Closing, *, claimed: bool = False) -> tuple[Finding, ...]:
-    """Judge `close` while a request waits."""
+def judge_closing(found: Closing, *, claimed: bool = False, drops: bool = False) -> tuple[Finding, ...]:
+    """Judge `close` while a request waits. drops: `closing = "drops"` is claimed."""
     advice = "the rules about `close` judge that" if claimed else "do not claim `close`"
     if found.raised:
         return (wrong("close", f"`close` raised {found.raised}", "close", "let it return, even if it is called twice"),)
     if not found.returned:
         return (wrong("close", "`close` has not returned after 10 s", "close", "end what it waits for, and limit the wait"),)
-    if not found.settled:
-        return (note("close", f"a request that waits when `close` is called is never answered: {advice}", "close"),)
+    if not found.settled and not (found.dropped and drops):
+        says = f"a request that waits when `close` is called is never answered: {advice}"
+        says += '; if its documentation says so, claim `closing = "drops"`' if found.dropped and not drops else ""
+        return (note("close", says, "close"),)
     if found.serves:
-        return (note("close", f"the model still serves after `close`: {advice}", "close"),)
+        flush = "" if claimed else ", unless it is a `flush`, and the stack has nothing else"
+        return (note("close", f"the model still serves after `close`: {advice}{flush}", "close"),)
+    if found.dropped:
+        return (ok("close", f"a waiting request is given up, as is claimed; it takes {ms(found.took_ns)}"),)
     return (ok("close", f"a waiting request is answered or refused; it takes {ms(found.took_ns)}"),)
 
 

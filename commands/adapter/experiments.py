@@ -181,7 +181,10 @@ def executions(probe: Probe, tracks: list[Track]) -> tuple[tuple[int, ...], ...]
 
 
 def rows(probe: Probe, size: int, *, usable: bool) -> Rows:
-    """Send a request of three rows alone, and requests of one, two and three rows behind a plug."""
+    """Send a request of three rows alone, and then as many as a batch may have rows, of one, two and three rows each.
+
+    Where requests are counted, they fill a batch, whichever sizes it may have, and that batch has more rows than the limit.
+    """
     lone = probe.send("rows", rows=3)
     answered, ended = probe.settled(lone), lone.ended()
     if not answered or ended.error or ended.troubles:
@@ -189,10 +192,10 @@ def rows(probe: Probe, size: int, *, usable: bool) -> Rows:
     if not usable:
         return Rows(limit=size)
     with plugged(probe):
-        behind = [probe.send(f"rows{number}", rows=number) for number in (1, 2, 3)]
+        behind = [probe.send(f"rows{number}", rows=1 + number % 3) for number in range(size)]
         queue(probe, *behind)
     probe.settled(*behind)
-    return Rows("", executions(probe, behind), size)
+    return Rows("", executions(probe, behind), size, len(behind))
 
 
 def cancelled(probe: Probe, size: int, *, usable: bool) -> Cancelled:
@@ -351,7 +354,9 @@ def closing(probe: Probe, *, usable: bool) -> Closing:
     settled = probe.settled(*tracks)
     returned = probe.wait(closed, CLOSE_NS)
     took_ns = probe.clock.now_ns() - began_ns
-    return Closing(settled, returned, returned and _goes_on(probe), raised[0] if raised else "", took_ns)
+    served = plug is not None and plug.done() and not plug.ended().error
+    dropped = not settled and served and waiting is not None and not probe.entered(waiting)
+    return Closing(settled, returned, returned and _goes_on(probe), raised[0] if raised else "", took_ns, dropped)
 
 
 def _in_thread(function: Callable[[], None], *, alone: bool) -> Callable[[], bool]:

@@ -19,6 +19,7 @@ class Facts:
 
     no_delay: why `deploy` refused a queue delay. tiny: as `waits`, with a small delay. no_zero: what went wrong with a queue
     delay of 0, where all is well with a longer one. steps: a sequence by each strategy, where nothing else is served.
+    strategies: the same, where plain requests are served as well.
     """
 
     first: First | None = None
@@ -42,6 +43,7 @@ class Facts:
     closing: Closing | None = None
     residue: Residue | None = None
     steps: tuple[Steps, ...] = ()
+    strategies: tuple[Steps, ...] = ()
 
     @property
     def usable(self) -> bool:

@@ -45,7 +45,7 @@ def test_others_served(drive, judge, claims):
 @pytest.mark.rule("DB-FAIL-003")
 def test_part_fails(drive, judge):
     """If a batch with a part of a request fails, so does the request"""
-    poison = Send("poison", fail=True)
-    judge(drive(FOUR, gated(poison, Send("large", rows=4), Send("after"))))
+    poison, large = Send("poison", rows=2, fail=True), Send("large", rows=3)
+    judge(drive(FOUR, gated(poison, large, Send("after"))))
 
-    judge(drive(FOUR, gated(Send("before"), Send("large", rows=4), poison, Send("after"))))
+    judge(drive(FOUR, gated(Send("before", rows=2), large, poison, Send("after"))))

@@ -33,9 +33,9 @@ def test_one_result_each(drive, judge):
 @pytest.mark.rule("DB-RESULT-004")
 def test_parts_in_order(drive, judge):
     """A request that is split over batches gets all of its rows in order, whichever of its parts ends first"""
-    for rows in (4, 11):
+    for rows in (3, 11):  # one that would fill a batch by itself may have one of its own
         held = [step for i in range(3) for step in (Send(f"p{i}", hold=f"p{i}"), Entered(f"p{i}"))]
-        line = in_line(Send("slow", work_ns=300 * MS), Send("large", rows=rows))
+        line = in_line(Send("slow", rows=2, work_ns=300 * MS), Send("large", rows=rows))
         judge(drive(THREE_INSTANCES, (*held, *line, *(Release(f"p{i}") for i in range(3)))))
 
 

@@ -61,6 +61,15 @@ class RefusesTheQueue(ConditionBatcher):
         super().close()
 
 
+class DropsTheQueue(ConditionBatcher):
+    """When it is closed, what waits is thrown away, and nobody is told."""
+
+    def close(self) -> None:
+        with self.changed:
+            self.waiting.clear()
+        super().close()
+
+
 class RefusesWhatRuns(ConditionBatcher):
     """When it is closed, what is in the model is refused, although it is nearly done."""
 
@@ -130,7 +139,7 @@ class AnswersFirst(ConditionBatcher):
 
 
 POWERS = {"batch_sizes": "powers-of-two"}
-ANSWERS, REFUSES = {"closing": "answers"}, {"closing": "refuses"}
+ANSWERS, REFUSES, DROPS = {"closing": "answers"}, {"closing": "refuses"}, {"closing": "drops"}
 SETTLED = {**ANSWERS, "closing_ends": "settled"}
 RETRIED = {"failed_batch": "retried"}
 RIGHT_AS_PROMISED = (
@@ -138,6 +147,7 @@ RIGHT_AS_PROMISED = (
     Stranger("right-answers-all", ConditionBatcher, claims=ANSWERS),
     Stranger("right-answers-first", AnswersFirst, claims=SETTLED),
     Stranger("right-refuses-queue", RefusesTheQueue, claims=REFUSES),
+    Stranger("right-drops-queue", DropsTheQueue, claims=DROPS),
     Stranger("right-tries-again", TriesAgain, claims=RETRIED),
 )
 ALSO = {"refuses-what-runs": ("DB-LIVE-007", "DB-LIVE-010"), "refuses-queue": ("DB-LIVE-010",),

@@ -182,6 +182,9 @@ def test_a_delay_against_the_least_of_a_timer_that_runs_freely() -> None:
     assert not timing.kept(replace(delayed, lone_ns=least.lone_ns), least)
 
 
+DROPPED = Closing(settled=False, returned=True, dropped=True)
+
+
 @pytest.mark.parametrize(
     ("findings", "check", "level", "says"),
     [
@@ -191,6 +194,9 @@ def test_a_delay_against_the_least_of_a_timer_that_runs_freely() -> None:
         (answers.judge_burst(Burst((("r0", EXPIRED),))), "own answer", "wrong", "r0 of 1 requests sent at once ended with"),
         (ending.judge_closing(Closing(settled=True, returned=False)), "close", "wrong", "has not returned after 10 s"),
         (ending.judge_closing(Closing(settled=False, returned=True)), "close", "note", "is never answered"),
+        (ending.judge_closing(DROPPED, claimed=True), "close", "note", 'claim `closing = "drops"`'),
+        (ending.judge_closing(DROPPED, claimed=True, drops=True), "close", "ok", "is given up, as is claimed"),
+        (ending.judge_closing(replace(DROPPED, dropped=False), drops=True), "close", "note", "is never answered"),
         (ending.judge_closing(Closing(settled=True, returned=True, serves=True)), "close", "note", "do not claim `close`"),
         (
             ending.judge_closing(Closing(settled=True, returned=True, serves=True), claimed=True),
@@ -230,15 +236,16 @@ def test_other_facts(findings: tuple[Finding, ...], check: str, level: str, says
 @pytest.mark.parametrize(
     ("executions", "value"),
     [
-        (((1, 2), (3,)), "counted"),
-        (((1, 2, 3),), "requests"),
-        (((1, 2, 1), (2,)), "split"),
-        (((1,), (2,), (3,)), ""),
+        (((1, 2), (3, 1)), "counted"),
+        (((1, 2, 3, 1),), "requests"),
+        (((1,), (2, 3), (1,)), "requests"),
+        (((1, 2, 1), (2, 1)), "split"),
+        (((1,), (2,), (3,), (1,)), ""),
     ],
 )
 def test_how_rows_count(executions: tuple[tuple[int, ...], ...], value: str) -> None:
     """Batches of one request each say nothing."""
-    assert Rows("", executions, 4).value == value
+    assert Rows("", executions, 4, 4).value == value
 
 
 def test_what_was_not_tried_is_not_claimed() -> None:
@@ -281,6 +288,7 @@ NOT_GONE = Cancelled(verb=True, executed=True)
         (Facts(cancelled=NOT_GONE), "cancel = false", "DB-CANCEL-001"),
         (Facts(expired=Expired("", NEVER, NEVER)), "queue_timeout = false", "DB-TIMEOUT-001"),
         (Facts(closing=Closing(settled=False, returned=True)), "close = false", "DB-LIVE-004"),
+        (Facts(closing=Closing(settled=False, returned=True, dropped=True)), 'closing = "drops"', "DB-LIVE-004"),
         (Facts(defaults=Defaults(verb=True, waited_ns=(300 * MS, 500 * MS))), "default_delay_ms = 500", "DB-DELAY-001"),
     ],
 )
@@ -346,7 +354,7 @@ def test_a_claim_that_hides_much_comes_with_a_warning(name: str, value: bool | s
 
 def test_a_claim_of_true_is_its_value() -> None:
     """`rows = true` stands for counted."""
-    facts = Facts(rows=Rows("", ((1, 2), (3,)), 4))
+    facts = Facts(rows=Rows("", ((1, 2), (3, 1)), 4, 4))
 
     assert differences({"rows": True}, measured(facts)) == ()
     assert len(differences({"rows": "requests"}, measured(facts))) == 1
@@ -449,3 +457,19 @@ def test_a_difference_has_units() -> None:
     (found,) = differences({"default_delay_ms": 0}, (Measured("default_delay_ms", 30, "so it was"),))
 
     assert found.says == "default_delay_ms = 0 ms is claimed, 30 ms was measured: so it was"
+
+
+def test_a_delay_that_gathers_requests_says_nothing_of_batches_without_one() -> None:
+    """A backlog that leaves one by one with the least delay does so without any; full batches may be due to the delay."""
+    with_delay = replace(PLAIN, delay_ns=MS)
+    names = [[one.name for one in measured(Facts(backlog=STAGED, waits=waits))] for waits in (PLAIN, with_delay)]
+
+    assert ["batches_without_delay" in one for one in names] == [True, False]
+
+
+def test_a_lone_request_does_not_show_whether_newcomers_restart_the_delay() -> None:
+    """A claim of `newest-enqueue` is not said to have been measured otherwise."""
+    found = measured(Facts(waits=PLAIN, delayed=LATE))
+
+    assert differences({"delay_anchor": "newest-enqueue"}, found) == ()
+    assert len(differences({"delay_anchor": "loop-entry"}, found)) == 1
