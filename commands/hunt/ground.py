@@ -69,7 +69,7 @@ class Ground:
         finally:
             waited_ns, rig_waited_ns = waiting.end() if waiting else (0, 0)
         stalls = () if self.simulated else self._sentinel.since(drive.marks["start"] - BEFORE_NS)
-        timeline = drive.timeline(config.facts(), stalls, waited_ns, rig_waited_ns)
+        timeline = drive.timeline(config.facts(), stalls, waited_ns, rig_waited_ns, waiting.looks() if waiting else ())
         if why := self.target.alive():
             raise TargetGone(why)
         return replace(timeline, claims=self.claims)

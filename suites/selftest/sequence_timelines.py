@@ -42,7 +42,8 @@ def ran(
     lasts = {_sequence(name): name for name in sorted(order, key=_number)}
     requests = [
         request(
-            name, sent.get(name, 0), back.get(name, 1 if refused.get(name) else None), refused.get(name, ""),
+            name, sent.get(name, 0), back.get(name, sent.get(name, 0) + 1 if refused.get(name) else None),
+            refused.get(name, ""),
             sequence=_sequence(name), start=_number(name) == 0,
             end=lasts[_sequence(name)] == name and _sequence(name) not in open_,
         )

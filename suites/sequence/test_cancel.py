@@ -14,6 +14,16 @@ IDLE_NS, STEPS = 400 * MS, 10
 IDLE = direct(size=2, max_sequence_idle_ns=IDLE_NS), oldest(size=2, candidates=2, max_sequence_idle_ns=IDLE_NS)
 
 
+GATHERS = direct(delay_ns=100 * MS, minimum_slot_utilization=1.0), oldest(candidates=4, delay_ns=100 * MS)
+
+
+def staged():
+    """Cancel a request that is not the first of its batch, which was formed behind a busy model when its delay was over."""
+    queued = (*in_line(step(6, 1), step(5, 2)), step(7, 0, last=0, after_ns=300 * MS), Queued(3))
+    after = (Answered(("s5.2",)), Release("gate"), Answered(("plug", "s6.1", "s7.0")))
+    return (*turn([5, 6], 0), *turn([5], 1), *plug(), *queued, Cancel("s5.2"), *after, *turn([6], 2, last=2))
+
+
 def cancelled():
     """Cancel the second of three requests that wait, as the next one may be staged; a sequence alongside it goes on."""
     queued = in_line(step(5, 1), step(5, 2), step(5, 3), step(6, 1))
@@ -26,6 +36,8 @@ def test_it_is_not_executed(claims, drive, judge):
     """A request of a sequence that is cancelled while it waits is never executed"""
     for config in claimed(claims, FOUR, OLDEST):
         judge(drive(config, cancelled()))
+    for config in claimed(claims, *GATHERS) if not (value_of(claims, "late_binding") or unmet(claims, ("delay",))) else ():
+        judge(drive(config, staged()))
 
 
 @pytest.mark.rule("SB-CANCEL-002")

@@ -7,7 +7,7 @@ import pytest
 
 from batchproof.fixtures.driving.script import MS, Answered, Send
 from batchproof.suites.sequence.steps import behind_plug, claimed, direct, oldest, turn, turns
-from batchproof.targets.claims import unmet, value_of
+from batchproof.targets.claims import value_of
 
 NUMBERS, NARROW = (direct(), oldest()), (direct(id_type="TYPE_UINT32"), oldest(id_type="TYPE_UINT32"))
 TEXTS = direct(id_type="TYPE_STRING"), oldest(id_type="TYPE_STRING")
@@ -158,5 +158,9 @@ def test_confused(claims, drive, judge):
     """Correlation IDs that a hash, a fold or a narrower number would confuse are different sequences"""
     for config in claimed(claims, *WIDE):
         judge(drive(config, tuple(by_turns(CONFUSED))))
-    if not unmet(claims, ("sequence_ids=typed|any",)):
-        judge(drive(claimed(claims, *WIDE_TEXTS)[0], tuple(by_turns(ALIKE))))
+
+
+@pytest.mark.rule("SB-CORRID-013")
+def test_alike(claims, drive, judge):
+    """Correlation IDs that a cut, a trim or a normal form of Unicode would confuse are different sequences"""
+    judge(drive(claimed(claims, *WIDE_TEXTS)[0], tuple(by_turns(ALIKE))))

@@ -26,3 +26,5 @@ def test_all_of_it(claims, drive, judge):
     for config in claimed(claims, ONE, ONE_CANDIDATE):
         late = (step(6, 0, timeout_ns=TIMEOUT_NS), Queued(1), step(6, 1, last=1), Answered(("s6.0", "s6.1")))
         judge(drive(config, (*turn([5], 0), *late, *turn([5], 1, last=1))))
+        behind = (step(6, 0), Queued(1), step(6, 1, last=1, timeout_ns=TIMEOUT_NS // 2), Answered(("s6.0", "s6.1")))
+        judge(drive(config, (*turn([5], 0), *behind, *turn([5], 1, last=1))))

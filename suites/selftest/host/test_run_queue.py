@@ -73,6 +73,8 @@ def test_a_thread_that_ends_meanwhile_counts(monkeypatch: pytest.MonkeyPatch, tm
     of_a_request.rmdir()
 
     assert (seen, watch.end()) == (True, (300, (300 + 20) // 3))
+    assert watch.looks()[-1] == (watch.looks()[-1].at_ns, run_queue.MS, run_queue.MS)  # rounded up
+    assert len(watch.looks()) <= 4  # of equal ones, the first and the last
     assert longest_wait_ns({"7": 5}, waits(7)) == 20
 
 
