@@ -12,9 +12,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
-from batchproof.host.scratch import scratch_folder
 from batchproof.reference_batcher.continuous import EngineConfig
 from batchproof.targets.deadlines import more_time, timeout_s
 from batchproof.targets.engines import EngineGone, Generation, Output
@@ -44,7 +44,7 @@ class HostProcess:
         beside: Sequence[Path] = (),
     ) -> None:
         self.name = name
-        self._folder = Path(scratch_folder())
+        self._folder = Path(mkdtemp(prefix="batchproof-"))  # a short name: the path of a socket may have 107 bytes
         for one in (HOST, program, *beside):
             shutil.copy(one, self._folder / ("engine_host.py" if one is HOST else one.name))
         self._answers: Any = None

@@ -19,7 +19,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from batchproof.host.clock import HOST_CLOCK
-from batchproof.host.scratch import scratch
 from batchproof.targets.deadlines import TooLate, more_time, timeout_s
 from batchproof.targets.kit.processes import Guarded
 from batchproof.targets.protocol import TargetError
@@ -39,7 +38,7 @@ class Connection:
 
     def __init__(self, name: str, command: Sequence[str]) -> None:
         self.name = name
-        self._folder = TemporaryDirectory(prefix=scratch())
+        self._folder = TemporaryDirectory(prefix="batchproof-")  # a short name: the path of a socket may have 107 bytes
         path = str(Path(self._folder.name) / "line")
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(path)
