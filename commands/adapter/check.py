@@ -197,11 +197,8 @@ class Examination(Deploying):
             lambda seen: ending.judge_failure(seen, rules=ending.OF_SEQUENCES), "failure",
         )  # fmt: skip
         self._revive()
-        if not self.ended and probe.deployment.inner is not self.target.inner:
-            self._try(
-                "close", "close", probe, lambda one: experiments.closing(one, usable=usable),
-                self._judge_closing, "closing",
-            )  # fmt: skip
+        if not self.ended:
+            self._try_closing(probe)
 
     def _delays(self) -> list[int]:
         """Return the delays to try, the least first."""
@@ -319,18 +316,18 @@ class Examination(Deploying):
             self._end(probe)
 
     def _close(self, probe: Probe) -> None:
-        if probe.deployment.inner is not self.target.inner:
-            usable = self.facts.usable
-            self._try(
-                "close", "close", probe, lambda one: experiments.closing(one, usable=usable),
-                self._judge_closing, "closing",
-            )  # fmt: skip
+        self._try_closing(probe)
         self._end(probe)
 
-    def _judge_closing(self, seen: ending.Closing) -> tuple[Finding, ...]:
-        claims = self.target.info.claims
-        drops = not problems(claims) and value_of(claims, "closing") == "drops"
-        return ending.judge_closing(seen, claimed=self.claims("close"), drops=drops)
+    def _try_closing(self, probe: Probe) -> None:
+        def judge(seen: ending.Closing) -> tuple[Finding, ...]:
+            claims = self.target.info.claims
+            drops = not problems(claims) and value_of(claims, "closing") == "drops"
+            return ending.judge_closing(seen, claimed=self.claims("close"), drops=drops)
+
+        if probe.deployment.inner is not self.target.inner:
+            usable = self.facts.usable
+            self._try("close", "close", probe, lambda one: experiments.closing(one, usable=usable), judge, "closing")
 
     def _with_instances(self) -> None:
         def judge(seen: parallel.Instances) -> tuple[Finding, ...]:

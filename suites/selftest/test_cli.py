@@ -352,6 +352,14 @@ def test_an_empty_folder_is_not_this_one(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["samples"]
 
 
+def test_the_name_of_a_target_cannot_steer_the_terminal(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Neither while it starts, nor in the message."""
+    status, out, err = invoke(capfd, "check", "--target", "x\x1b[31m\u202ey", "--report", tmp_path)
+
+    assert (status, "starting xy" in out + err) == (2, True), out + err
+    assert not {"\x1b", "\u202e"} & set(out + err)
+
+
 def test_an_interruption_during_the_imports_has_no_traceback() -> None:
     """The command line takes a moment to import, and a person may have second thoughts in it."""
     program = (
