@@ -79,6 +79,14 @@ _TABLE = (
         (False, "oldest-enqueue", "first-dequeue", "newest-enqueue", "loop-entry", "adaptive"),
     ),
     Claim(
+        "delay_of",
+        "Whose the queue delay is. It is a request's: if that one is cancelled, or expires, the others wait for their own "
+        "(`request`). Or it is the batch's: it counts from the request that opened the batch, whatever becomes of that one, "
+        "and whoever comes until then leaves with it (`batch`).",
+        "a delay that each request has for itself",
+        ("request", "batch"),
+    ),
+    Claim(
         "smallest_delay_ms",
         "The smallest queue delay that can be set, in milliseconds; 0: a batch need not wait at all.",
         "a queue delay of 0",

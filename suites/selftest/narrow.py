@@ -309,6 +309,13 @@ class FullWaits(Narrow):
     claims: ClassVar[dict[str, Any]] = {"full_batch": "waits", "preferred_sizes": False}
 
 
+class BatchesHaveDelays(Narrow):
+    """A delay belongs to the batch that a request has opened, and goes on when that one is cancelled."""
+
+    mutant: ClassVar[str] = "cancel-leaves-timer"
+    claims: ClassVar[dict[str, Any]] = {"delay_of": "batch"}
+
+
 class NewestFirst(Narrow):
     """What came last leaves first."""
 
