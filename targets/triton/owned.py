@@ -17,11 +17,12 @@ from batchproof.targets.protocol import TargetError, Unsupported
 from batchproof.targets.triton.compiled import compiler
 from batchproof.targets.triton.reported import with_reports
 from batchproof.targets.triton.repository import TritonRepository
-from batchproof.targets.triton.target import STRATEGY_FILE, TritonDeployment, TritonTarget, pbtxt, witness_sources
+from batchproof.targets.triton.target import STRATEGY_FILE, UNHEALTHY, TritonDeployment, TritonTarget, pbtxt, witness_sources
 from batchproof.targets.triton.wire import GrpcWire, Wire
 from batchproof.targets.witness_model import TRITON_CLAIMS
 
 EXIT_S = 5
+STARTS = 3  # a busy host may starve the first model's process, which can end the server: docs/findings.md#f-2026-35
 ENDING_S = 2.0  # a server that does not answer may be about to end, and how it ended says more
 SHM_NEEDED = 64 << 20  # bytes; each instance of a Python model needs a megabyte
 CACHE_BYTES = 16 << 20
@@ -94,6 +95,7 @@ class OwnTriton(TritonTarget):
     """A Triton of our own: its end is noticed, its log is read, and it ends with us.
 
     strategy: a library for custom batching, which each model gets; empty: none. connect: how requests reach the server.
+    starts: how often it is started, if it dies before it is of use.
     """
 
     deploys_at_once = LOADS_AT_ONCE
@@ -105,6 +107,7 @@ class OwnTriton(TritonTarget):
         strategy: bytes = b"",
         limited: Callable[[Mapping[str, int]], Server] | None = None,
         connect: Callable[[Any], Wire] = over_grpc,
+        starts: int = STARTS,
     ) -> None:
         self._start, self._strategy, self._limited, self._connect = start, strategy, limited, connect
         self._lock = threading.Lock()
@@ -121,10 +124,30 @@ class OwnTriton(TritonTarget):
             own["custom_batching"] = compiles and not strategy  # whose limits are not those of a rule
             own |= {"rate_limiter": limited is not None, "shared_memory": server.same_host}
             super().__init__(wire, reached=reached, claims={**TRITON_CLAIMS, **own})
-        except BaseException:
+        except BaseException as error:
+            died = self._died_at_start(error, wire)
             wire.close()
             server.stop()
-            raise
+            if not died or strategy:
+                raise
+            if starts <= 1:
+                raise TargetError(f"{reached} died {STARTS} times before it could be used: {died}") from None
+            OwnTriton.__init__(self, start, reached, strategy, limited, connect, starts - 1)
+
+    def _died_at_start(self, error: BaseException, wire: Wire) -> str:
+        """Return how the server ended, or its first model's process, which a busy host may cause; or an empty string."""
+        if not isinstance(error, TargetError):
+            return ""
+        if UNHEALTHY in str(error):
+            return str(error)
+        return "" if wire.live() else self._ended()
+
+    def _ended(self) -> str:
+        """Return how the server ended, if it does within a moment."""
+        deadline = time.monotonic() + ENDING_S
+        while not (ended := self._server.ended()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return ended
 
     @property
     def grpc(self) -> str:
@@ -216,10 +239,7 @@ class OwnTriton(TritonTarget):
     def alive(self) -> str:
         """Return how it, or one with a rate limiter, ended, or that it does not answer; an empty string if it is alive."""
         if why := self._server.ended() or super().alive():
-            deadline = time.monotonic() + ENDING_S
-            while time.monotonic() < deadline and not (ended := self._server.ended()):
-                time.sleep(0.05)
-            return f"{WITH_A_STRATEGY if self._strategy else ''}{ended or why}"
+            return f"{WITH_A_STRATEGY if self._strategy else ''}{self._ended() or why}"
         others = (other.alive() for other in tuple(self._others.values()))
         return next((f"{WITH_A_LIMITER}{how}" for how in others if how), "")
 

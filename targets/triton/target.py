@@ -45,6 +45,7 @@ STRATEGY_FILE = "1/batchstrategy.so"  # where Triton looks for a batching strate
 NOTHING_SET = {"defaults": True, "default_batch": 1, "default_delay_ms": 0}  # there are no batches until they are asked for
 SERVES_WHAT_IT_IS_SENT = {**NOTHING_SET, "repository": True}
 BASIC = BatcherConfig().facts().keys()
+UNHEALTHY = "is not healthy"  # what Triton says of a model whose process has died, or was kept from running
 
 
 def running_triton(url: str) -> TritonTarget:
@@ -124,7 +125,7 @@ class TritonTarget:
         except TargetError as error:
             with contextlib.suppress(Exception):
                 deployment.finish()
-            if "is not healthy" not in str(error) or self._serves_witness or again <= 0:
+            if UNHEALTHY not in str(error) or self._serves_witness or again <= 0:
                 raise
             # A busy host has starved the model's process at its start; nothing was judged yet.
             return self.deploy(config, again=again - 1)

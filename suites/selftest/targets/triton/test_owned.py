@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from batchproof.targets.triton.embedded import embedded_triton
+from batchproof.targets.protocol import TargetError
+from batchproof.targets.triton.embedded import EmbeddedServer, embedded_triton
+from batchproof.targets.triton.owned import OwnTriton, over_grpc
 
 pytestmark = pytest.mark.skipif(not find_spec("pytriton"), reason="needs the embedded Triton (batchproof[triton])")
 STARTED = "Started GRPCInferenceService"
@@ -54,3 +56,30 @@ def test_the_death_of_a_server_with_a_rate_limiter_is_noticed(target: Any) -> No
     assert alive == ""
     assert died.startswith("with a rate limiter, tritonserver was killed by SIGKILL")
     assert target.alive() == ""
+
+
+def dying(times: int) -> Any:
+    """Return a way to connect that finds a dead server so many times."""
+    left = iter([True] * times)
+
+    def connect(server: Any) -> Any:
+        if next(left, False):
+            os.killpg(server.process_group, signal.SIGKILL)
+        return over_grpc(server)
+
+    return connect
+
+
+def test_a_server_that_dies_at_its_start_is_started_again() -> None:
+    """A busy host can starve the process of the first model, and that ends a Triton."""
+    running = OwnTriton(EmbeddedServer, "triton", connect=dying(1))
+    alive = running.alive()
+    running.close()
+
+    assert alive == ""
+
+
+def test_a_server_that_dies_at_each_start_is_given_up() -> None:
+    """The error says how it ended."""
+    with pytest.raises(TargetError, match=r"triton died 3 times before it could be used: .*killed by SIGKILL"):
+        OwnTriton(EmbeddedServer, "triton", connect=dying(9))
