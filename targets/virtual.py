@@ -21,6 +21,8 @@ from batchproof.targets.witness.probe import INFO, Ints, Place, Steps, Testimony
 from batchproof.targets.witness.witnesses import merged_rows
 from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
 
+SHORTEST_NS = 1_000  # an execution takes this long at least: if it took no time, nobody could say which batch came first
+
 
 class VirtualTarget:
     """Deploys a simulated witness on a simulated batcher."""
@@ -164,7 +166,7 @@ class VirtualDeployment:
         holds = testimony.holds - self._released
 
         def go() -> None:
-            self.clock.at(self.clock.now_ns() + testimony.work_ns, lambda: end(model))
+            self.clock.at(self.clock.now_ns() + max(testimony.work_ns, SHORTEST_NS), lambda: end(model))
 
         if holds:
             self._held.append((holds, go))
