@@ -209,10 +209,38 @@ def test_what_a_nameless_tensor_lacks_is_told_once(tmp_path: Path, capsys: pytes
 
 def test_a_template_is_named_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A placeholder where a value belongs is the only finding."""
-    for number, placeholder in enumerate(("${size}", "{{ size }}", "<SIZE>", "@SIZE@", "$size", "%(size)s")):
+    placeholders = ("${size}", "{{ size }}", "<SIZE>", "@SIZE@", "$size", "%(size)s", "##size##", "MAX_SIZE")
+    for number, placeholder in enumerate(placeholders):
         assert run(put(tmp_path / f"{number}.pbtxt", f'{GOOD}max_batch_size: {placeholder}\nfoo: 1\n')) is ExitStatus.FAILED
     out = capsys.readouterr().out
-    assert (out.count("this is a template"), out.count("CFG-PARSE-001")) == (6, 0)
+    assert (out.count("this is a template"), out.count("CFG-PARSE-001")) == (8, 0)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "placeholder"),
+    [("data_type: TYPE_#DTYPE dims: 1", "#DTYPE"), ("data_type: TYPE_FP32\n dims: [ -1, #width ]\n", "#width")],
+)
+def test_a_placeholder_that_begins_a_comment_is_one(
+    tensor: str, placeholder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it hides, such as the end of a list, is no mistake of its own."""
+    assert run(put(tmp_path / "a.pbtxt", f'{GOOD}input {{ name: "I"\n {tensor}\n}}\n')) is ExitStatus.FAILED
+    out = capsys.readouterr().out
+    assert f"this is a template, not a configuration: '{placeholder}' is a placeholder" in out
+    assert out.count("CFG-") == 1
+
+
+def test_a_name_of_an_enumeration_is_no_placeholder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It stands in the wrong place, which is a mistake."""
+    assert run(put(tmp_path / "a.pbtxt", f"{GOOD}max_batch_size: KIND_CPU\n")) is ExitStatus.FAILED
+    assert "CFG-PARSE-001" in capsys.readouterr().out
+
+
+def test_a_placeholder_in_a_name_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a shell makes of its characters says nothing about the name that will be filled in."""
+    assert run(put(tmp_path / "a.pbtxt", 'name: "##model##"\nbackend: "python"\n'), rules="CFG-PARSE-003,CFG-NAME-003") == 0
+    out = capsys.readouterr().out
+    assert (out.count("CFG-PARSE-003"), out.count("CFG-NAME-003")) == (1, 0)
 
 
 def test_what_is_not_a_template_is_not_called_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
