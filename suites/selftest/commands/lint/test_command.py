@@ -207,6 +207,20 @@ def test_what_a_nameless_tensor_lacks_is_told_once(tmp_path: Path, capsys: pytes
     assert capsys.readouterr().out.splitlines()[-1] == "1 file read; 2 invalid in 1 of them"
 
 
+@pytest.mark.parametrize(
+    ("times", "words"), [(1, ""), (2, "; the same on line 3"), (3, "; the same on lines 3 and 4"),
+                         (9, "; the same on lines 3, 4, 5, 6 and 4 more")],
+)  # fmt: skip
+def test_the_same_mistake_on_several_lines_is_one(
+    times: int, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who makes it twice makes it for one reason."""
+    assert run(put(tmp_path / "a.pbtxt", GOOD + "max_batchsize: 1\n" * times)) is ExitStatus.FAILED
+    _, instead, last = capsys.readouterr().out.splitlines()
+    assert instead == f"    instead: write `max_batch_size`, or remove it{words}"
+    assert last == "1 file read; 1 invalid in 1 of them"
+
+
 def test_a_template_is_named_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A placeholder where a value belongs is the only finding."""
     placeholders = ("${size}", "{{ size }}", "<SIZE>", "@SIZE@", "$size", "%(size)s", "##size##", "MAX_SIZE")
