@@ -88,12 +88,15 @@ OTHERS = "infer_config { unique_id: 1 backend { triton { model_name: 'a' version
 
 
 def test_files_of_other_programs_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """In a folder, a file that is called config_*.pbtxt and has no field of a model is another program's."""
+    """In a folder, a file called config_*.pbtxt or *_config.pbtxt that has no field of a model is another program's."""
     put(tmp_path / "m" / "a" / "config.pbtxt", GOOD)
     named = put(tmp_path / "m" / "a" / "config_infer_primary.pbtxt", OTHERS)
     put(tmp_path / "m" / "configs" / "labels.pbtxt", "item { id: 1 name: 'cat' }\n")
     put(tmp_path / "m" / "b" / "config_old.pbtxt", f"wrong_field: 1\n{GOOD}")
     put(tmp_path / "n" / "config_infer.pbtxt", OTHERS)
+    put(tmp_path / "n" / "models_config.pbtxt", "model_config_list { config { name: 'a' } }\n")
+    put(tmp_path / "n" / "batching_config.pbtxt", "max_batch_size { value: 8 }\nnum_batch_threads { value: 4 }\n")
+    put(tmp_path / "n" / "graph_config.pbtxt", "input_stream: 'in'\nnode { calculator: 'C' }\n")
 
     assert run(tmp_path / "m") is ExitStatus.FAILED
     assert run(tmp_path / "n") is ExitStatus.MISUSE
@@ -205,6 +208,15 @@ def test_what_a_nameless_tensor_lacks_is_told_once(tmp_path: Path, capsys: pytes
     """An input of which nothing is written is one mistake, not three."""
     assert run(put(tmp_path / "m" / "config.pbtxt", 'backend: "python"\ninput { }\noutput { }\n')) is ExitStatus.FAILED
     assert capsys.readouterr().out.splitlines()[-1] == "1 file read; 2 invalid in 1 of them"
+
+
+@pytest.mark.parametrize("name", ["sync_config", "sync-config", "config_sync", "config-sync", "config.sync"])
+def test_a_folder_has_configurations_of_other_names(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Several models in one folder are told apart by what stands before or behind the word config."""
+    put(tmp_path / f"{name}.pbtxt", WRONG)
+    put(tmp_path / "myconfig.pbtxt", WRONG)
+    assert run(tmp_path) is ExitStatus.FAILED
+    assert capsys.readouterr().out.splitlines()[-1] == "1 file read; 1 invalid in 1 of them"
 
 
 @pytest.mark.parametrize(
