@@ -61,9 +61,12 @@ class Judged:
         return {key: value for key, value in data.items() if (not value if key == "agrees" else value)}
 
 
-def linted(config: bytes) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    """Return what the linter calls invalid (rule, message), and the ids of all that it finds."""
-    problems = lint(config.decode("utf-8", "surrogateescape"), RELEASE).problems
+def linted(config: bytes, called: str = "") -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    """Return what the linter calls invalid (rule, message), and the ids of all that it finds.
+
+    called: the name of the folder, which the server gives to a model that has none.
+    """
+    problems = lint(config.decode("utf-8", "surrogateescape"), RELEASE, called=called).problems
     invalid = tuple((one.rule, one.message) for one in problems if one.kind == INVALID)
     return invalid, tuple(sorted({one.rule for one in problems}))
 
@@ -111,7 +114,7 @@ def judge_mutants(servers: Servers, files: Iterable[tuple[str, bytes]], count: i
 
 def judge_one(servers: Servers, path: str, folder: str, config: bytes, spans: tuple[Mapping[str, Any], ...] = ()) -> Judged:
     """Judge one file. What only the linter calls invalid is shown to the real backend, if that is Python's."""
-    invalid, findings = linted(config)
+    invalid, findings = linted(config, folder)
     said = verdict(servers.empty, folder, config)
     if invalid and said.server == ACCEPTED and _PYTHON.search(config):
         said = verdict(servers.python, folder, config)

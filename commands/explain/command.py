@@ -51,7 +51,7 @@ def _explained(source: Source) -> dict[str, Any]:
     """Return everything about a file as JSON data. What the server refuses has no behaviour to explain."""
     judged = judge(source.text, folder=source.folder, beside=source.beside, called=source.called)
     problems = [one for one in judged.problems if rules()[one.rule].level != "MAY"]
-    invalid = [_said(one) for one in problems if one.kind == INVALID][:MANY]
+    invalid = [f"{_said(one)}; instead: {visible(one.advice)}" for one in problems if one.kind == INVALID][:MANY]
     if invalid:
         ends = any(one.rule == ENDS for one in problems)
         return {"summary": f"Triton refuses this configuration{', or ends with it' * ends}", "invalid": invalid}

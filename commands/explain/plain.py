@@ -284,9 +284,11 @@ def _always_refused(config: ModelConfig) -> list[str]:
     many = f"{most} rows" if most > 1 else "one row"
     rows = [f"A request with more than {many}; it is never split."] if most and not alone else []
     optional = sum(tensor.optional for tensor in config.input)
+    strange = "has an input, or asks for an output, that the model does not have."
+    shaped = "A request whose input has another type or shape."
     if not optional:
-        return [*rows, "A request that lacks an input, or whose input has another type or shape."]
+        return [*rows, f"A request that lacks an input, {strange}", shaped]
     required = len(config.input) - optional
     fewer = "no input" if required == 1 else f"fewer than {required} inputs"
     counted = f"A request with {fewer}. The server only counts: an optional input makes up for one that is missing."
-    return [*rows, *([counted] if required else []), "A request whose input has another type or shape."]
+    return [*rows, *([counted] if required else []), f"A request that {strange}", shaped]

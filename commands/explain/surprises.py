@@ -204,7 +204,7 @@ _KNOWN: tuple[tuple[str, Callable[[ModelConfig], bool], str], ...] = (
     (
         "f-2026-25",
         _limits,
-        "The rate limiter is off, or, with --rate-limit=execution_count, a wait for its resources holds up every model.",
+        "By default the rate limiter is off; with --rate-limit=execution_count, a wait for its resources stops every model.",
     ),
     (
         "f-2026-11",

@@ -18,7 +18,7 @@ from batchproof.fixtures.judging.pbtxt import is_of_another_program
 
 STDIN = "-"
 LARGEST = 64 << 20  # bytes; real ones have a few thousand
-IN_FOLDER = ("config.pbtxt", "config.*.pbtxt", "config_*.pbtxt", "config-*.pbtxt")
+IN_FOLDER = ("config.pbtxt", *(f"{one}.pbtxt" for one in ("config.*", "config_*", "config-*", "*_config", "*-config")))
 
 
 @dataclass(frozen=True)

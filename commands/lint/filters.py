@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -109,7 +109,7 @@ def _shortened(problem: Problem) -> Problem:
     message = problem.message
     if len(message) <= LONGEST:
         return problem
-    return Problem(problem.rule, f"{message[:LONGEST]}... ({len(message)} characters)", problem.line, problem.column)
+    return replace(problem, message=f"{message[:LONGEST]}... ({len(message)} characters)")
 
 
 def _patterns(text: str) -> list[str]:

@@ -57,7 +57,7 @@ def text_lines(finding: Finding) -> list[Text]:
     problem = finding.problem
     head = f"{visible(finding.path, path=True)}:{problem.line}:{problem.column}: {problem.rule} "
     line = Text(head).append(problem.kind, STYLES[problem.kind]).append(f": {visible(problem.message)}")
-    return [line, Text(f"    instead: {rules()[problem.rule].instead}", "dim")]
+    return [line, Text(f"    instead: {visible(problem.advice)}", "dim")]
 
 
 def summary(outcome: Outcome) -> str:
@@ -85,7 +85,7 @@ def json_document(outcome: Outcome) -> str:
             "rule": one.problem.rule,
             "kind": one.problem.kind,
             "message": one.problem.message,
-            "instead": rules()[one.problem.rule].instead,
+            "instead": visible(one.problem.advice),
         }
         for one in outcome.findings
     ]
@@ -103,7 +103,7 @@ def sarif_document(outcome: Outcome, version: str) -> str:
         SarifResult(
             one.problem.rule,
             SARIF_LEVELS[one.problem.kind],
-            f"{visible(one.problem.message)} Instead: {rules()[one.problem.rule].instead}.",
+            f"{visible(one.problem.message)} Instead: {visible(one.problem.advice)}.",
             location(one.path, one.problem.line, one.problem.column),
         )
         for one in outcome.findings
@@ -116,7 +116,7 @@ def sarif_document(outcome: Outcome, version: str) -> str:
 def github_line(finding: Finding) -> str:
     """Return a workflow command that marks the line in the pull request."""
     problem = finding.problem
-    words = f"{visible(problem.message)}\nInstead: {rules()[problem.rule].instead}"
+    words = f"{visible(problem.message)}\nInstead: {visible(problem.advice)}"
     level, file = GITHUB_LEVELS[problem.kind], visible(finding.path)
     return annotation(level, words, title=problem.rule, file=file, line=problem.line, column=problem.column)
 

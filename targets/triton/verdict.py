@@ -31,6 +31,7 @@ _NO_GPU = re.compile(
     r"|specifies invalid or unsupported gpu id \d+\. GPUs with at least .* are: $"
 )
 _NO_BACKEND = re.compile(r"Could not determine backend for model|unable to find backend library for backend")
+_NO_PLATFORM = re.compile(r"unexpected 'platform' and 'backend' pair, got:, tensorflow")
 _OF_TENSORRT = re.compile(r"only supported for (?:the )?TensorRT")
 # Words about what is missing around the configuration, for which there is no stand-in.
 _SURROUNDINGS = re.compile(
@@ -104,7 +105,13 @@ def _confirmed(folder: str, proto: ModelConfig, others: Mapping[str, str], ended
     return ended if answer.how == ENDED else answer
 
 
-_EDITS = ((_NO_GPU, "GPUs"), (_NO_BACKEND, "backend"), (_OF_TENSORRT, "backend"), (GAP, COMPLETED))
+_EDITS = (
+    (_NO_GPU, "GPUs"),
+    (_NO_BACKEND, "backend"),
+    (_OF_TENSORRT, "backend"),
+    (_NO_PLATFORM, "platform"),
+    (GAP, COMPLETED),
+)
 
 
 def _edit(what: str, proto: ModelConfig) -> bool:
@@ -117,6 +124,12 @@ def _edit(what: str, proto: ModelConfig) -> bool:
             proto.backend = TENSORRT if _may_be_tensorrt(proto) else BACKEND
             return True
         return False
+    if what == "platform":
+        # Guessed from the file in the version folder, unless the configuration names another.
+        if proto.default_model_filename:
+            return False
+        proto.platform = "tensorflow_savedmodel"
+        return True
     done = False
     for group in proto.instance_group:
         kind = group.Kind.Name(group.kind) if group.kind in group.Kind.values() else ""

@@ -12,6 +12,8 @@ FREE = "A batch leaves as soon as an instance is free"
 ELSE = "or else with all that waits, up to 8 rows. Nothing waits for company."
 AUTO = "1 instance (with GPUs: 1 on each)"
 HEAD = 'name: "m" backend: "python" max_batch_size: 8 '
+STRANGE = "has an input, or asks for an output, that the model does not have."
+SHAPED = "A request whose input has another type or shape."
 
 
 def told(rest: str, head: str = HEAD) -> Explanation:
@@ -322,13 +324,14 @@ def test_a_timeout_of_its_own_delays_too() -> None:
 @pytest.mark.parametrize(
     ("flags", "refused"),
     [
-        (("", ""), ["A request that lacks an input, or whose input has another type or shape."]),
-        (("optional: true", "optional: true"), ["A request whose input has another type or shape."]),
+        (("", ""), [f"A request that lacks an input, {STRANGE}", SHAPED]),
+        (("optional: true", "optional: true"), [f"A request that {STRANGE}", SHAPED]),
         (
             ("", "optional: true"),
             [
                 "A request with no input. The server only counts: an optional input makes up for one that is missing.",
-                "A request whose input has another type or shape.",
+                f"A request that {STRANGE}",
+                SHAPED,
             ],
         ),
     ],

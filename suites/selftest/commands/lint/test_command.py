@@ -88,12 +88,15 @@ OTHERS = "infer_config { unique_id: 1 backend { triton { model_name: 'a' version
 
 
 def test_files_of_other_programs_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """In a folder, a file that is called config_*.pbtxt and has no field of a model is another program's."""
+    """In a folder, a file called config_*.pbtxt or *_config.pbtxt that has no field of a model is another program's."""
     put(tmp_path / "m" / "a" / "config.pbtxt", GOOD)
     named = put(tmp_path / "m" / "a" / "config_infer_primary.pbtxt", OTHERS)
     put(tmp_path / "m" / "configs" / "labels.pbtxt", "item { id: 1 name: 'cat' }\n")
     put(tmp_path / "m" / "b" / "config_old.pbtxt", f"wrong_field: 1\n{GOOD}")
     put(tmp_path / "n" / "config_infer.pbtxt", OTHERS)
+    put(tmp_path / "n" / "models_config.pbtxt", "model_config_list { config { name: 'a' } }\n")
+    put(tmp_path / "n" / "batching_config.pbtxt", "max_batch_size { value: 8 }\nnum_batch_threads { value: 4 }\n")
+    put(tmp_path / "n" / "graph_config.pbtxt", "input_stream: 'in'\nnode { calculator: 'C' }\n")
 
     assert run(tmp_path / "m") is ExitStatus.FAILED
     assert run(tmp_path / "n") is ExitStatus.MISUSE
@@ -207,12 +210,63 @@ def test_what_a_nameless_tensor_lacks_is_told_once(tmp_path: Path, capsys: pytes
     assert capsys.readouterr().out.splitlines()[-1] == "1 file read; 2 invalid in 1 of them"
 
 
+@pytest.mark.parametrize("name", ["sync_config", "sync-config", "config_sync", "config-sync", "config.sync"])
+def test_a_folder_has_configurations_of_other_names(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Several models in one folder are told apart by what stands before or behind the word config."""
+    put(tmp_path / f"{name}.pbtxt", WRONG)
+    put(tmp_path / "myconfig.pbtxt", WRONG)
+    assert run(tmp_path) is ExitStatus.FAILED
+    assert capsys.readouterr().out.splitlines()[-1] == "1 file read; 1 invalid in 1 of them"
+
+
+@pytest.mark.parametrize(
+    ("times", "words"), [(1, ""), (2, "; the same on line 3"), (3, "; the same on lines 3 and 4"),
+                         (9, "; the same on lines 3, 4, 5, 6 and 4 more")],
+)  # fmt: skip
+def test_the_same_mistake_on_several_lines_is_one(
+    times: int, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who makes it twice makes it for one reason."""
+    assert run(put(tmp_path / "a.pbtxt", GOOD + "max_batchsize: 1\n" * times)) is ExitStatus.FAILED
+    _, instead, last = capsys.readouterr().out.splitlines()
+    assert instead == f"    instead: write `max_batch_size`, or remove it{words}"
+    assert last == "1 file read; 1 invalid in 1 of them"
+
+
 def test_a_template_is_named_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A placeholder where a value belongs is the only finding."""
-    for number, placeholder in enumerate(("${size}", "{{ size }}", "<SIZE>", "@SIZE@", "$size", "%(size)s")):
+    placeholders = ("${size}", "{{ size }}", "<SIZE>", "@SIZE@", "$size", "%(size)s", "##size##", "MAX_SIZE")
+    for number, placeholder in enumerate(placeholders):
         assert run(put(tmp_path / f"{number}.pbtxt", f'{GOOD}max_batch_size: {placeholder}\nfoo: 1\n')) is ExitStatus.FAILED
     out = capsys.readouterr().out
-    assert (out.count("this is a template"), out.count("CFG-PARSE-001")) == (6, 0)
+    assert (out.count("this is a template"), out.count("CFG-PARSE-001")) == (8, 0)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "placeholder"),
+    [("data_type: TYPE_#DTYPE dims: 1", "#DTYPE"), ("data_type: TYPE_FP32\n dims: [ -1, #width ]\n", "#width")],
+)
+def test_a_placeholder_that_begins_a_comment_is_one(
+    tensor: str, placeholder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it hides, such as the end of a list, is no mistake of its own."""
+    assert run(put(tmp_path / "a.pbtxt", f'{GOOD}input {{ name: "I"\n {tensor}\n}}\n')) is ExitStatus.FAILED
+    out = capsys.readouterr().out
+    assert f"this is a template, not a configuration: '{placeholder}' is a placeholder" in out
+    assert out.count("CFG-") == 1
+
+
+def test_a_name_of_an_enumeration_is_no_placeholder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It stands in the wrong place, which is a mistake."""
+    assert run(put(tmp_path / "a.pbtxt", f"{GOOD}max_batch_size: KIND_CPU\n")) is ExitStatus.FAILED
+    assert "CFG-PARSE-001" in capsys.readouterr().out
+
+
+def test_a_placeholder_in_a_name_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a shell makes of its characters says nothing about the name that will be filled in."""
+    assert run(put(tmp_path / "a.pbtxt", 'name: "##model##"\nbackend: "python"\n'), rules="CFG-PARSE-003,CFG-NAME-003") == 0
+    out = capsys.readouterr().out
+    assert (out.count("CFG-PARSE-003"), out.count("CFG-NAME-003")) == (1, 0)
 
 
 def test_what_is_not_a_template_is_not_called_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
