@@ -37,6 +37,7 @@ HUGE = BatcherConfig(max_batch_size=2048)
 DEEP = gated(*(Send(f"r{i}") for i in range(48)))
 DEEPER = gated(*(Send(f"r{i}") for i in range(200)))  # more than the 64 or 128 places that a queue may begin with
 GROUPS, TURNS = (7, 11), 17  # batches one behind another, of which the last one leaves nobody behind: 306 in all
+TAKEN = 66  # batches: what happens after 64 of them happens while somebody waits who came meanwhile
 LATER = {"after_ns": 1}  # so that simulated time passes too: at one moment, each could have met all others in the queue
 
 
@@ -80,6 +81,15 @@ def one_behind_another(size: int, *, counted: bool) -> Script:
     return tuple(steps)
 
 
+def one_always_waits(count: int, rows: int) -> Script:
+    """So many batches: exactly one request waits whenever one of them ends, and it came while that batch ran."""
+    steps: list[Step] = [Send("w0", hold="w0", rows=rows, **LATER), Entered("w0")]
+    for at in range(1, count):
+        name, before = f"w{at}", f"w{at - 1}"
+        steps += [Send(name, hold=name, rows=rows, **LATER), Queued(1), Release(before), Entered(name)]
+    return (*steps, Release(f"w{count - 1}"), Answered(tuple(f"w{at}" for at in range(count))))
+
+
 @pytest.mark.rule("DB-SCALE-001")
 def test_deep_backlog_fills_batches(drive, judge):
     """A deep backlog leaves in full batches, even if a batch holds 16 rows"""
@@ -99,7 +109,8 @@ def test_hundreds_are_answered(drive, judge, claims):
     judge(timeline)
     if not (slow(timeline) or unmet(claims, ("instances=false|true",))):
         size, counted = max(3, claims.get("smallest_batch", 3)), value_of(claims, "rows") == "counted"
-        judge(drive(BatcherConfig(max_batch_size=size), one_behind_another(size, counted=counted)))
+        lone = one_always_waits(TAKEN, size if counted else 1)
+        judge(drive(BatcherConfig(max_batch_size=size), (*one_behind_another(size, counted=counted), *lone)))
 
 
 @pytest.mark.rule("DB-SCALE-004")
