@@ -4,9 +4,22 @@ import random
 
 import pytest
 
-from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Script, Send, arrivals, burst, lone, trickle
+from batchproof.fixtures.driving.script import (
+    HOUR,
+    MS,
+    Answered,
+    Entered,
+    Release,
+    Script,
+    Send,
+    arrivals,
+    burst,
+    lone,
+    trickle,
+)
 from batchproof.fixtures.judging.checkers.delay import waits_for_its_delay
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.claims import unmet
 from batchproof.targets.witness_model import extra
 
 DELAY = 200 * MS
@@ -31,9 +44,12 @@ def test_floor(drive, judge):
 
 
 @pytest.mark.rule("DB-DELAY-002")
-def test_ceiling(drive, judge):
+def test_ceiling(drive, judge, claims):
     """A lone request is not held longer than the queue delay"""
     judge(drive(DELAYED, lone()))
+
+    if not unmet(claims, ("instances=unlimited",)):  # then no timer waits for the batch that it has sent
+        judge(drive(DELAYED, (Send("plug", hold="gate"), Entered("plug"), Send("r0"), Answered(("r0",)), Release("gate"))))
 
 
 @pytest.mark.rule("DB-DELAY-003")
