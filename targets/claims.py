@@ -186,6 +186,13 @@ _TABLE = (
         ("queue", "request"),
     ),
     Claim(
+        "timeout_of",
+        "Whose the queue timeout is. It is a request's (`request`). Or it is the batch's: it counts from the request that "
+        "opened the batch, and whoever has joined it is refused with that one, before its own time is over (`batch`).",
+        "a timeout that each request has for itself",
+        ("request", "batch"),
+    ),
+    Claim(
         "queue_limit_counts",
         "max_queue_size counts what waits (`waiting`), or also what is being executed (`inside`).",
         "a queue limit that counts only what waits",

@@ -4,9 +4,22 @@ import random
 
 import pytest
 
-from batchproof.fixtures.driving.script import HOUR, MS, Answered, Entered, Script, Send, arrivals, burst, lone, trickle
+from batchproof.fixtures.driving.script import (
+    HOUR,
+    MS,
+    Answered,
+    Entered,
+    Release,
+    Script,
+    Send,
+    arrivals,
+    burst,
+    lone,
+    trickle,
+)
 from batchproof.fixtures.judging.checkers.delay import waits_for_its_delay
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.targets.claims import unmet
 from batchproof.targets.witness_model import extra
 
 DELAY = 200 * MS
@@ -31,19 +44,24 @@ def test_floor(drive, judge):
 
 
 @pytest.mark.rule("DB-DELAY-002")
-def test_ceiling(drive, judge):
+def test_ceiling(drive, judge, claims):
     """A lone request is not held longer than the queue delay"""
     judge(drive(DELAYED, lone()))
+
+    if not unmet(claims, ("instances=unlimited",)):  # then no timer waits for the batch that it has sent
+        judge(drive(DELAYED, (Send("plug", hold="gate"), Entered("plug"), Send("r0"), Answered(("r0",)), Release("gate"))))
 
 
 @pytest.mark.rule("DB-DELAY-003")
 def test_full_batch_leaves_at_once(drive, judge, claims):
     """A full batch leaves at once, even with an hour of queue delay"""
-    many = 4 if waits_for_its_delay(claims) else 7  # a full batch is left, however few leave before it
+    own = waits_for_its_delay(claims)
+    numbers = (4,) if own else (7, 4)  # a full batch is left, however few leave before it; and nobody comes who wakes one
     busy = burst(4, work_ns=100 * MS)  # two more full batches come meanwhile, and both leave without a timer
     late = (Send(f"r{i}", after_ns=0 if i > 4 else 20 * MS) for i in range(4, 12))
 
-    judge(drive(AN_HOUR, burst(many)))
+    for many in numbers:
+        judge(drive(AN_HOUR, burst(many)))
     judge(drive(AN_HOUR, (*busy, *late)))
 
 

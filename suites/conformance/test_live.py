@@ -30,6 +30,7 @@ from batchproof.targets.claims import unmet, value_of
 
 FOUR = BatcherConfig(max_batch_size=4)
 PATIENT = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR)
+SHORTLY = BatcherConfig(max_batch_size=4, max_queue_delay_ns=500 * MS)
 FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, queue_timeout_ns=60_000 * MS)
 TWO_LEVELS = BatcherConfig(max_batch_size=4, priority_levels=2, default_priority_level=2)
 THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
@@ -103,6 +104,9 @@ def test_close_ends_the_delay(drive, judge, claims):
 def test_closed_does_not_hang(drive, judge, claims):
     """A request that comes after the model was closed is answered or refused"""
     judge(drive(FOUR, (Send("before"), Answered(("before",)), Close(), Closed(), Send("late"))))
+
+    if not unmet(claims, ("delay", "instances=unlimited")):  # closing sends what waits, and may wait for it
+        judge(drive(SHORTLY, (Send("r0", hold="gate"), Close(), Send("late", after_ns=100 * MS), Release("gate"), Closed())))
 
     if value_of(claims, "instances") is True and value_of(claims, "queue") != "each-instance":
         two = replace(FOUR, max_batch_size=max(4, value_of(claims, "smallest_batch")), instances=2)
