@@ -326,8 +326,10 @@ class Posted(Engine):
         super().__init__(config, model)
         self.post: list[tuple[Any, ...]] = []
 
-    def add(self, key: str, prompt: Sequence[int], limit: int, *given: Any) -> str:
-        self.post.append((key, prompt, limit, *given))
+    def add(
+        self, key: str, prompt: Sequence[int], limit: int, priority: int, stops: Sequence[int], samples: int
+    ) -> str:
+        self.post.append((key, prompt, limit, priority, stops, samples))
         return ""
 
     def abort(self, key: str) -> None:
@@ -349,7 +351,7 @@ class Posted(Engine):
     def busy(self) -> bool:
         return bool(self.post) or super().busy
 
-    def gauges(self) -> dict[str, float]:
+    def gauges(self) -> dict[str, int]:
         found = dict(super().gauges())
         return {**found, "waiting": found["waiting"] + len(self.post)}
 
