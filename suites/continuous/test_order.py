@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 DEEP = 70
+LONG_ONES = 12
 
 
 def short_ones(on, sizes, count, most):
@@ -35,8 +36,10 @@ def test_long_among_short(generating, judge):
     """A long request gets its turn, however many short ones keep coming"""
     on = generating(seqs=2)
     short_ones(on, (5, 8), 4, most=4)
-    on.send("long", length=6 * on.block, max_tokens=9)  # its text is longer than any other, too
-    short_ones(on, (5, 8, 6), 40, most=4)
+    for place in range(LONG_ONES):  # for hundreds of iterations: what orders the queue may be a clock or a number that wraps
+        on.send(f"long{place}", length=6 * on.block, max_tokens=9)  # its text is longer than any other, too
+        short_ones(on, (5, 8, 6), 8, most=4)
+    short_ones(on, (5, 8, 6), 32, most=4)
 
     judge(on.generations())
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from batchproof.suites.selftest.strangers.engines.engine import Engine, Job, Told
+from batchproof.suites.selftest.strangers.engines.engine import Engine, Job, Model, Told
 from batchproof.suites.selftest.strangers.engines.pages import Pool
 
 
@@ -317,3 +317,61 @@ class ShortestFirst(Engine):
         for one in self.waiting:
             one.passed += one.rank < job.rank
         return job
+
+
+class Posted(Engine):
+    """What is sent is taken in when the next iteration begins: a refusal comes out there, and a request waits until then."""
+
+    def __init__(self, config: Any, model: Model) -> None:
+        super().__init__(config, model)
+        self.post: list[tuple[Any, ...]] = []
+
+    def add(
+        self, key: str, prompt: Sequence[int], limit: int, priority: int, stops: Sequence[int], samples: int
+    ) -> str:
+        self.post.append((key, prompt, limit, priority, stops, samples))
+        return ""
+
+    def abort(self, key: str) -> None:
+        self.take_in()
+        super().abort(key)
+
+    def step(self) -> None:
+        self.take_in()
+        super().step()
+
+    def take_in(self) -> None:
+        """Take in what was sent."""
+        post, self.post = self.post, []
+        for one in post:
+            if refusal := super().add(*one):
+                self.told.append(Told(one[0], 0, (), "refused", refusal))
+
+    @property
+    def busy(self) -> bool:
+        return bool(self.post) or super().busy
+
+    def gauges(self) -> dict[str, int]:
+        found = dict(super().gauges())
+        return {**found, "waiting": found["waiting"] + len(self.post)}
+
+
+class SoonestDue(Engine):
+    """Who is due soonest is admitted first: so many iterations after its arrival as its prompt has eighths."""
+
+    claims = MappingProxyType({"admission": False, "request_priorities": False})
+    bits = 64
+
+    def __init__(self, config: Any, model: Model) -> None:
+        super().__init__(config, model)
+        self.now, self.due = 0, dict[Job, int]()
+
+    def step(self) -> None:
+        self.now += 1
+        super().step()
+
+    def next(self) -> Job | None:
+        for job in self.waiting:
+            self.due.setdefault(job, (self.now + len(job.prompt) // 8) % (1 << self.bits))
+        job = min(self.waiting, key=lambda one: (self.due[one], one.rank))
+        return job if self.fits(job) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any
 
 from batchproof.suites.selftest.strangers.engines.designs import Reserving, SwapLimited, Swapping
@@ -28,6 +29,20 @@ class FreedTwice(Engine):
 
     def abort_waiting(self, job: Job) -> None:
         self.pool.free += [page for page in getattr(job, "given", []) if page not in self.pool.nodes]
+
+
+class FreedTwiceLate(Engine):
+    """Once a hundred requests have ended, each gives its pages back twice. Nobody knows the texts of its model."""
+
+    claims = MappingProxyType({"text": "unknown"})
+    gone = 0
+
+    def leave(self, job: Job) -> None:
+        pages = list(job.pages)
+        super().leave(job)
+        self.gone += 1
+        if self.gone > 100:
+            self.pool.free += [page for page in pages if page not in self.pool.nodes]
 
 
 class WholeHits(Pool):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 
-from batchproof.suites.selftest.strangers.engines.designs import PromptsFirst, SkipAhead
+from batchproof.suites.selftest.strangers.engines.designs import PromptsFirst, SkipAhead, SoonestDue
 from batchproof.suites.selftest.strangers.engines.engine import Engine, Job
 
 
@@ -20,6 +20,12 @@ class LongOnesStarve(SkipAhead):
     """The same, where no order of admission is claimed."""
 
     most = 1 << 30
+
+
+class DueWraps(SoonestDue):
+    """The number of the iteration at which a request is due has eight bits."""
+
+    bits = 8
 
 
 class PriorityIgnored(Engine):
