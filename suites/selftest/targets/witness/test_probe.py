@@ -190,7 +190,7 @@ def test_a_new_field_is_a_line_in_the_payload_and_a_line_in_the_witness(tmp_path
     """Scripts send a token budget, the witness acts on it, timelines and files keep it, and no other file knows of it."""
     source = Path(probe.__file__).read_text(encoding="utf-8")
     field = ("    nonce: int = 0\n", "    tokens: int = 0\n")
-    for line, more in (field, ("payload.row_work_ns * rows", " + 7 * payload.tokens")):
+    for line, more in (field, ("payload.row_work_ns * rows", " + 7_000 * payload.tokens")):
         assert source.count(line) == 1
         source = source.replace(line, line + more)
     changed = tmp_path / "probe.py"
@@ -198,7 +198,7 @@ def test_a_new_field_is_a_line_in_the_payload_and_a_line_in_the_witness(tmp_path
 
     testimony = subprocess.run([sys.executable, "-c", NEW_FIELD, str(changed)], capture_output=True, text=True, check=True)
 
-    assert testimony.stdout.split() == ["5", "35", "True", "True"]
+    assert testimony.stdout.split() == ["5", "35000", "True", "True"]
 
 
 def test_an_empty_batch_is_named(tmp_path: Path) -> None:
