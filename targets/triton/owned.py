@@ -131,7 +131,7 @@ class OwnTriton(TritonTarget):
             if not died or strategy:
                 raise
             if starts <= 1:
-                raise TargetError(f"{reached} died {STARTS} times before it could be used: {died}") from None
+                raise TargetError(f"{reached} died at each start, before it could be used: {died}") from None
             OwnTriton.__init__(self, start, reached, strategy, limited, connect, starts - 1)
 
     def _died_at_start(self, error: BaseException, wire: Wire) -> str:
