@@ -30,7 +30,7 @@ SAMPLE = {"DB-SIZE-005", "DB-DELAY-003", "DB-DELAY-005", "DB-ORDER-001", "DB-TIM
           "CB-TEXT-001", "CB-END-001", "CB-LIMIT-001", "CB-JOIN-001", "CB-ORDER-001"}  # fmt: skip
 TORCH = "PERF-MODEL-001"  # runs a real model
 SLOW = (  # they take up to seconds each, and others kill first
-    TORCH, "CB-LAW-", "CB-LIVE-003", "CB-LIVE-004", "CB-LIVE-008", "CB-TEXT-015", "CB-TEXT-013", "CB-PRIO-005",
+    TORCH, "CB-LAW-", "CB-ORDER-002", "CB-LIVE-003", "CB-LIVE-004", "CB-LIVE-008", "CB-TEXT-015", "CB-TEXT-013", "CB-PRIO-005",
     "DB-LAW-009", "SB-LIVE-006", "SB-LIVE-007", "SB-LIVE-009", "SB-LAW-001", "SB-DRIVE-001",
 )  # fmt: skip
 SHOWS_LATE = {"leaks": {"DB-*"}}  # wrong only after as many batches as the whole suite runs
