@@ -28,6 +28,7 @@ FAILING = BatcherConfig(max_batch_size=8, max_queue_size=3)
 SHAPED = BatcherConfig(max_batch_size=4, max_queue_size=3, inputs=extra())
 ROOMY = BatcherConfig(max_batch_size=4, max_queue_size=64)
 EXPIRING = BatcherConfig(max_batch_size=4, max_queue_size=3, queue_timeout_ns=600 * MS)
+FILLED = BatcherConfig(max_batch_size=2, max_queue_size=3, queue_timeout_ns=600 * MS)  # who waits fills a batch
 LEVELS = BatcherConfig(max_batch_size=4, max_queue_size=2, priority_levels=2, default_priority_level=2)
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_size=2, max_queue_delay_ns=1000 * MS)
 DELAYING = BatcherConfig(max_batch_size=4, max_queue_size=3, queue_timeout_ns=300 * MS, timeout_action=DELAY)
@@ -137,6 +138,8 @@ def test_expired_leaves_its_place(drive, judge):
     again = Send("next", hold="next"), Entered("next"), *in_line(*(Send(f"again{i}") for i in range(3))), Release("next")
 
     judge(drive(EXPIRING, (*expired, *again)))
+
+    judge(drive(FILLED, (*expired, *again)))
 
 
 @pytest.mark.rule("DB-LIMIT-011")
