@@ -28,6 +28,7 @@ FAILING = BatcherConfig(max_batch_size=8, max_queue_size=3)
 SHAPED = BatcherConfig(max_batch_size=4, max_queue_size=3, inputs=extra())
 ROOMY = BatcherConfig(max_batch_size=4, max_queue_size=64)
 EXPIRING = BatcherConfig(max_batch_size=4, max_queue_size=3, queue_timeout_ns=600 * MS)
+FILLED = BatcherConfig(max_batch_size=2, max_queue_size=3, queue_timeout_ns=600 * MS)  # who waits fills a batch
 LEVELS = BatcherConfig(max_batch_size=4, max_queue_size=2, priority_levels=2, default_priority_level=2)
 DELAYED = BatcherConfig(max_batch_size=4, max_queue_size=2, max_queue_delay_ns=1000 * MS)
 DELAYING = BatcherConfig(max_batch_size=4, max_queue_size=3, queue_timeout_ns=300 * MS, timeout_action=DELAY)
@@ -47,6 +48,14 @@ def overfull() -> Script:
     return (*plugged(*line, Send("r3"), Send("r4"), Answered(("r3", "r4"))), Answered(("r0", "r1", "r2")), Send("later"))
 
 
+def overfull_of_shapes() -> Script:
+    """The same, with requests of three shapes, so that no more than two of one shape wait."""
+    line = in_line(*(Send(f"r{i}", extra=extra) for i, extra in enumerate((2, 3, 2))))
+    beyond = Send("r3", extra=3), Send("r4", extra=4), Answered(("r3", "r4"))
+    plug = Send("plug", extra=2, hold="gate"), Entered("plug")
+    return (*plug, *line, *beyond, Release("gate"), Answered(("r0", "r1", "r2")), Send("later", extra=2))
+
+
 def overfull_again() -> Script:
     """r0, r1 and r2 fill the queue behind a request in the model, and r3 and r4 are too many."""
     line = in_line(*(Send(f"r{i}") for i in range(3)))
@@ -55,7 +64,7 @@ def overfull_again() -> Script:
 
 
 @pytest.mark.rule("DB-LIMIT-001")
-def test_beyond_is_refused(drive, judge):
+def test_beyond_is_refused(drive, judge, claims):
     """A request beyond max_queue_size is refused as full while the queue is still full"""
     waves = [[Send(f"before{wave}-{i}") for i in range(3)] for wave in range(64)]
     before = (step for wave in waves for step in (*wave, Answered(tuple(send.name for send in wave))))
@@ -63,6 +72,9 @@ def test_beyond_is_refused(drive, judge):
     judge(drive(LIMITED, overfull()))
 
     judge(drive(LATER, (*before, *overfull())))
+
+    if claims.get("shapes"):
+        judge(drive(SHAPED, overfull_of_shapes()))
 
 
 @pytest.mark.rule("DB-LIMIT-002")
@@ -137,6 +149,8 @@ def test_expired_leaves_its_place(drive, judge):
     again = Send("next", hold="next"), Entered("next"), *in_line(*(Send(f"again{i}") for i in range(3))), Release("next")
 
     judge(drive(EXPIRING, (*expired, *again)))
+
+    judge(drive(FILLED, (*expired, *again)))
 
 
 @pytest.mark.rule("DB-LIMIT-011")

@@ -99,6 +99,9 @@ def test_close_ends_the_delay(drive, judge, claims):
     if not unmet(claims, ("full_batch=leaves",)):
         judge(drive(PATIENT, (*full, *waiting, Close(), Release("gate"))))
 
+        another = (Send(f"full{i}") for i in range(4))  # the full batch before them leaves in any case
+        judge(drive(PATIENT, (*full, *another, *waiting, Close(), Release("gate"))))
+
 
 @pytest.mark.rule("DB-LIVE-008")
 def test_closed_does_not_hang(drive, judge, claims):

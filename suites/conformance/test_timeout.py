@@ -32,6 +32,9 @@ LEVELS_DELAYING = BatcherConfig(
 )
 MINUTE_OR_LESS = BatcherConfig(max_batch_size=4, queue_timeout_ns=60_000 * MS, allow_timeout_override=True)
 SHORT_OR_LESS = BatcherConfig(max_batch_size=4, queue_timeout_ns=600 * MS, allow_timeout_override=True)
+DELAYING_OR_LESS = BatcherConfig(
+    max_batch_size=4, queue_timeout_ns=60_000 * MS, timeout_action=DELAY, allow_timeout_override=True
+)
 NONE_OR_LESS = BatcherConfig(max_batch_size=4, allow_timeout_override=True)
 MANY = 64  # requests that expire together, before more come
 SWEEP = 700 * MS  # Triton looks for expired requests every 500 ms while its instances are busy
@@ -47,10 +50,15 @@ def expiring(*names: str) -> Script:
     return plugged(*in_line(*map(Send, names)), Answered(names), Send("later", after_ns=1 * MS), Queued(1))
 
 
+def expiring_unseen() -> Script:
+    """The same, but nobody comes who could remind the batcher of it."""
+    return plugged(Send("r0"), Answered(("r0",)))
+
+
 @pytest.mark.rule("DB-TIMEOUT-001")
 def test_expired_is_refused(drive, judge):
     """A request that waits longer than the queue timeout is refused"""
-    judge(drive(SHORT, expiring()))
+    judge(drive(SHORT, expiring_unseen()))
 
 
 @pytest.mark.rule("DB-TIMEOUT-002")
@@ -91,6 +99,12 @@ def late(lateness_ns: int, level: int = 0) -> Script:
     return plugged(*in_line(Send("r0"), *after))
 
 
+def late_behind() -> Script:
+    """The same, but `r0` has a shorter timeout of its own, and waits behind l0 and l1."""
+    own = Send("r0", timeout_ns=200 * MS)
+    return plugged(*in_line(Send("l0"), Send("l1"), own, Send("l2", after_ns=own.payload.timeout_ns + SWEEP), Send("l3")))
+
+
 def asking(timeout_ns: int) -> Script:
     """`r0` asks for a timeout and waits behind a plug for longer than that."""
     return plugged(Send("r0", timeout_ns=timeout_ns), Queued(1), Send("later", after_ns=timeout_ns + SWEEP))
@@ -109,9 +123,12 @@ def test_delayed_is_served(drive, judge):
 
 
 @pytest.mark.rule("DB-TIMEOUT-007")
-def test_delayed_is_last(drive, judge):
+def test_delayed_is_last(drive, judge, claims):
     """A delayed request is served after those of its level that are in time"""
     judge(drive(DELAYING, late(1100 * MS)))
+
+    if not unmet(claims, ("timeout_override",)):
+        judge(drive(DELAYING_OR_LESS, late_behind()))
 
 
 @pytest.mark.rule("DB-TIMEOUT-008")
