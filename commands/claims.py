@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from batchproof.exit_status import ExitStatus
 from batchproof.fixtures.judging.catalogue import rules
 from batchproof.reports.wording import ids_in_words, table
-from batchproof.targets.claims import CLAIMS, Claim
+from batchproof.targets.claims import CLAIMS
+from batchproof.targets.claims.claim import Claim
 
 HEAD = """\
 # Claims
