@@ -36,9 +36,14 @@ def test_refills(generating, judge):
 
 
 @pytest.mark.rule("CB-JOIN-004")
-def test_all_advance(generating, judge):
+def test_all_advance(generating, judge, claims):
     """Each iteration advances every request that runs"""
     on = generating()
     on.send("r0", "r1", "r2", "r3", max_tokens=on.block)
-
     judge(on.generations())
+
+    guesses = int(claims.get("speculates") or 0)
+    if guesses and claims.get("chunked_prefill") and claims.get("stall_free"):  # there is no budget for everybody's guesses
+        on = generating(seqs=4, budget=(4 + guesses + 0.5) / on.block)
+        on.send("r0", "r1", "r2", "r3", length=on.block // 4, max_tokens=5 * on.block)
+        judge(on.generations())

@@ -4,17 +4,20 @@ import itertools
 
 import pytest
 
+from batchproof.fixtures.driving.generating import DISPLACED
+
 DEEP = 70
 LONG_ONES = 12
+MANY = 300
 
 
-def short_ones(on, sizes, count, most):
-    """Send `count` short requests, at most `most` at a time: when one has ended, the next is sent."""
+def short_ones(on, sizes, count, most, length=0):
+    """Send `count` short requests of such a length, at most `most` at a time: when one has ended, the next is sent."""
     names = [name for name in on.names if name.startswith("s")]
     for place, size in zip(range(len(names), len(names) + count), itertools.cycle(sizes), strict=False):
         on.until(lambda: sum(not on.ended(name) for name in names) < most, f"short request {place} was never served")
         names.append(f"s{place}")
-        on.send(names[-1], max_tokens=size)
+        on.send(names[-1], length=length, max_tokens=size)
 
 
 @pytest.mark.rule("CB-ORDER-001")
@@ -32,7 +35,7 @@ def test_first_come(generating, judge, claims):
 
 
 @pytest.mark.rule("CB-ORDER-002")
-def test_long_among_short(generating, judge):
+def test_long_among_short(generating, judge, claims):
     """A long request gets its turn, however many short ones keep coming"""
     on = generating(seqs=2)
     short_ones(on, (5, 8), 4, most=4)
@@ -40,8 +43,14 @@ def test_long_among_short(generating, judge):
         on.send(f"long{place}", length=6 * on.block, max_tokens=9)  # its text is longer than any other, too
         short_ones(on, (5, 8, 6), 8, most=4)
     short_ones(on, (5, 8, 6), 32, most=4)
-
     judge(on.generations())
+
+    if claims.get("chunked_prefill"):  # the long prompt has a place, and each part of it needs its share of a small budget
+        on = generating(budget=1)
+        short_ones(on, (2, 3, 2), 4, most=3)
+        on.send("long", length=5 * on.block, max_tokens=4)
+        short_ones(on, (2, 3, 2), MANY, most=3)
+        judge(on.generations())
 
 
 @pytest.mark.rule("CB-ORDER-003")
@@ -57,12 +66,21 @@ def test_head_without_room(generating, judge):
 
 
 @pytest.mark.rule("CB-ORDER-004")
-def test_many_blocks_among_few(generating, judge):
+def test_many_blocks_among_few(generating, judge, claims):
     """A request that needs most of the KV cache gets its turn, however many small ones keep coming"""
     on = generating(blocks=8)
     short_ones(on, (5, 8, 11), 3, most=4)
     on.until_running("s0", "s1", "s2")
     on.send("long", length=6 * on.block, max_tokens=4)
     short_ones(on, (5, 8, 6), 40, most=4)
-
     judge(on.generations())
+
+    if claims.get("preemption"):  # it has had its turn, and needs most of the KV cache to come back
+        on = generating(seqs=8, blocks=8)
+        on.send("older", length=3 * on.block // 2, max_tokens=2 * on.block)
+        on.until_got("older", 1)
+        on.send("long", length=6 * on.block - 4, max_tokens=on.block)
+        on.until_running("long")
+        on.until(lambda: on.state("long") == DISPLACED or on.ended("older"))
+        short_ones(on, (5, 8, 6), 60, most=8, length=on.block // 2)  # each needs one block
+        judge(on.generations())

@@ -61,6 +61,14 @@ ENGINES = (
         (False, "admission", "preempting"),
     ),
     Claim(
+        "ages",
+        "A waiting request gains a level of priority every so many iterations, so that none waits for ever behind others "
+        "that are more urgent and keep coming. If false, a priority stays as it was sent.",
+        "priorities that age",
+        OR_NOTHING,
+        least=1,
+    ),
+    Claim(
         "preemption",
         "If the KV cache is full, a running request loses its blocks: it is computed again later (`recompute`), kept in "
         "other memory (`swap`), or now the one and now the other (`either`).",

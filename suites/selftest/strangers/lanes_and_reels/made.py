@@ -10,7 +10,8 @@ from types import ModuleType
 from typing import Any
 
 HERE = "batchproof.suites.selftest.strangers.lanes_and_reels"
-MODULES = ("lanes_engine", "lanes_adapter", "served_adapter", "reels_engine", "reels_adapter")  # in this order
+MODULES = ("lanes_engine", "lanes_adapter", "served_adapter", "reels_engine", "reels_adapter", "opened", "quota", "aging",
+           "drafts")  # in this order
 
 
 @dataclass(frozen=True)
