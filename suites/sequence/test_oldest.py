@@ -3,7 +3,7 @@
 import pytest
 
 from batchproof.fixtures.driving.script import HOUR, MS, Answered
-from batchproof.suites.sequence.steps import behind_plug, groups, oldest, roomy, step, turn, turns, whole
+from batchproof.suites.sequence.steps import PLUG, behind_plug, groups, oldest, roomy, step, turn, turns, whole
 
 WAITING = range(11, 20)  # more than a short line has
 THREE, TWO, ONE = oldest(), oldest(candidates=2), oldest(candidates=1)
@@ -65,5 +65,8 @@ def test_delay_is_kept(drive, judge):
 @pytest.mark.rule("SB-OLDEST-009")
 def test_the_oldest_goes_first(drive, judge):
     """With oldest, the request that has waited longest goes first, whichever candidate it is of"""
-    backlog = behind_plug(*(step(one, 1, last=1) for one in (7, 5, 8, 6, 11, 9, 10)))
-    judge(drive(oldest(size=2, candidates=8), (*turn(range(5, 12), 0), *backlog)))
+    backlog = [step(one, 1, last=1) for one in (7, 5, 8, 6, 11, 9, 10)]
+    judge(drive(oldest(size=2, candidates=8), (*turn(range(5, 12), 0), *behind_plug(*backlog))))
+    going = [step(one, 0 if one > 11 else 1) for one in (7, 5, 8, 6, 12, 11, 9, 13, 10)]  # two begin between the others
+    over = turn((*range(5, 14), PLUG), 2, last=2)  # not before: whose slot is free is another matter
+    judge(drive(oldest(size=2, candidates=10), (*turn(range(5, 12), 0), *behind_plug(*going, end=False), *over)))
