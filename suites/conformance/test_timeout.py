@@ -52,7 +52,7 @@ def expiring(*names: str) -> Script:
 
 def expiring_unseen() -> Script:
     """The same, but nobody comes who could remind the batcher of it."""
-    return plugged(Send("r0"), Answered(("r0",)))
+    return plugged(*in_line(Send("r0")), Answered(("r0",)))
 
 
 @pytest.mark.rule("DB-TIMEOUT-001")
