@@ -148,6 +148,8 @@ class Crew:
         self._listener.start()
         self._stack.callback(self._hang_up, channel)
         if not self.wait(lambda: bool(self._bound) or bool(self._master.ended()), JOIN_S) or "port" not in self._bound:
+            if self._master.ended():
+                self._listener.join(JOIN_S)  # its last words may be on their way
             why = self._bound.get("why") or self._master.ended()
             raise Misuse(f"no master can listen at {host}:{port}: {why}")
 

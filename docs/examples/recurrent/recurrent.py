@@ -16,6 +16,7 @@ from pathlib import Path
 import torch
 
 HIDDEN, SLOTS = 8, 3
+IDLE_S = 60  # a sequence that is idle for so long is over; the default is a second, which is short on a busy host
 LENGTHS = {5: 4, 6: 9, 7: 2, 8: 6, 9: 3}  # of the sequences, by correlation ID
 Step = Callable[[int, torch.Tensor, bool, bool], torch.Tensor]  # (ID, X, START, END) -> Y
 
@@ -73,7 +74,7 @@ def by_reference() -> tuple[dict[int, torch.Tensor], str]:
     from batchproof.reference_batcher import Batcher, BatcherConfig, SequenceBatching, StateSpec
 
     state = StateSpec("H", "H_AFTER", "TYPE_FP32", (HIDDEN,), initial=0)
-    sequences = SequenceBatching(strategy="direct", state=(state,))
+    sequences = SequenceBatching(strategy="direct", state=(state,), max_sequence_idle_ns=IDLE_S * 10**9)
     with Batcher(Recurrent(), BatcherConfig(max_batch_size=SLOTS, sequence=sequences)) as batcher:
 
         def step(sequence: int, x: torch.Tensor, start: bool, end: bool) -> torch.Tensor:
@@ -90,6 +91,7 @@ input { name: "X" data_type: TYPE_FP32 dims: 1 }
 output { name: "Y" data_type: TYPE_FP32 dims: 1 }
 instance_group { kind: KIND_CPU count: 1 }
 sequence_batching {
+  max_sequence_idle_microseconds: 60000000
   direct { }
   control_input { name: "START" control { kind: CONTROL_SEQUENCE_START int32_false_true: [0, 1] } }
   control_input { name: "READY" control { kind: CONTROL_SEQUENCE_READY int32_false_true: [0, 1] } }
