@@ -1,6 +1,7 @@
 """Shows what the continuous batching of OpenVINO GenAI does in some situations (docs/stacks/openvino.md).
 
-    python openvino_engine.py [fork | unwritten | swap | hoard | limit | cancel | never-fits | duplicate | prompts]
+    python openvino_engine.py [fork | unwritten | swap | hoard | limit | cancel | never-fits | duplicate | prompts |
+                               beginning]
 
 Needs `pip install openvino-genai`; nothing is downloaded. The model is made here: one layer of attention that weighs all
 entries of the KV cache alike, so that the next token is a checksum of the whole context.
@@ -242,8 +243,24 @@ def prompts() -> None:
     engine.tell()
 
 
+def beginning() -> None:
+    """Prefix caching, 12 blocks: a prompt of 8 comes, another of 3 to 8, and the first again, at one block a step."""
+    for blocks in (3, 4, 5, 6, 8):
+        engine = Engine(num_kv_blocks=12, enable_prefix_caching=True, max_num_batched_tokens=32)
+        steps = []
+        for name, length in (("a", 8), ("b", blocks), ("a", 8)):
+            engine.send(name, 32 * length - 2, 2, number=len(steps))
+            steps.append(0)
+            while not engine.tokens[name]:
+                engine.step(1)
+                steps[-1] += 1
+            engine.step()
+        print(f"  steps to the first token: {steps[0]}, then {steps[1]} for the other, then {steps[2]}")
+
+
 CASES = {"fork": fork, "unwritten": unwritten, "swap": swap, "hoard": hoard, "limit": limit, "cancel": cancel,
-         "never-fits": never_fits, "duplicate": duplicate, "prompts": prompts}  # fmt: skip
+         "never-fits": never_fits, "duplicate": duplicate, "prompts": prompts,
+         "beginning": beginning}  # fmt: skip
 for word in sys.argv[1:] or CASES:
     print(f"{word}: {CASES[word].__doc__}")
     CASES[word]()

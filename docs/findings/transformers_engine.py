@@ -1,6 +1,6 @@
-"""Shows what the continuous batching of transformers does in ten situations (docs/stacks/transformers.md).
+"""Shows what the continuous batching of transformers does in eleven situations (docs/stacks/transformers.md).
 
-    python transformers_engine.py [cancel | never-fits | empty | duplicate | reuse | one-token | starve]
+    python transformers_engine.py [cancel | never-fits | empty | duplicate | reuse | one-token | starve | all-of-it]
     python transformers_engine.py async-cancel | async-full | async-reuse       # on a GPU
 
 Needs `pip install transformers torch`; nothing is downloaded. A tiny Llama with random weights is served by the engine's own
@@ -17,7 +17,8 @@ from transformers import ContinuousBatchingConfig, GenerationConfig, LlamaConfig
 torch.manual_seed(1)
 SIZES = {"hidden_size": 64, "intermediate_size": 64, "num_attention_heads": 4, "num_hidden_layers": 1, "vocab_size": 500}
 MODEL = LlamaForCausalLM(LlamaConfig(**SIZES)).eval()
-MODEL.register_forward_pre_hook(lambda *_: time.sleep(0.005))
+FORWARD: list[float] = []  # when each iteration began
+MODEL.register_forward_pre_hook(lambda *_: FORWARD.append(time.monotonic()) or time.sleep(0.005))
 A, B, C = ([seed + place for place in range(12)] for seed in (20, 120, 220))
 
 
@@ -161,6 +162,19 @@ def starve() -> None:
     engine.tell("big")
 
 
+def all_of_it() -> None:
+    """12 blocks of the prefix cache: a prompt of 8 comes, another of 3 to 8, and the first again, at one block an iteration."""
+    for blocks in (3, 4, 5, 8):
+        engine, counts = Engine(blocks=12, budget=4), []
+        for name, length in (("a", 8), ("b", blocks), ("again", 8)):
+            FORWARD.clear()
+            engine.send(name, [(100 if name == "b" else 20) + place for place in range(4 * length - 2)], 1)
+            engine.wait(5, name, 1)
+            counts.append(len(FORWARD))
+        print(f"  iterations to the first token: {counts[0]}, then {counts[1]} for the other, then {counts[2]}")
+        engine.manager.stop(block=True, timeout=5, hard_stop=True)
+
+
 def async_cancel() -> None:
     """Requests are cancelled one after another, each after 8 to 12 tokens, while another one runs."""
     engine = Engine(ahead=True)
@@ -205,7 +219,7 @@ def async_reuse() -> None:
 
 
 CASES = {"cancel": cancel, "never-fits": never_fits, "empty": empty, "duplicate": duplicate, "reuse": reuse,
-         "one-token": one_token, "starve": starve}
+         "one-token": one_token, "starve": starve, "all-of-it": all_of_it}
 ON_A_GPU = {"async-cancel": async_cancel, "async-full": async_full, "async-reuse": async_reuse}
 CASES |= ON_A_GPU if torch.cuda.is_available() else {}
 for word in sys.argv[1:] or CASES:

@@ -195,3 +195,16 @@ def test_fills_it_whole(generating, judge):
     on.send("r newer", length=7 * on.block - 2, max_tokens=on.block)  # it comes to need every block, and has to wait for one
 
     judge(on.generations())
+
+
+@pytest.mark.rule("CB-KV-015")
+def test_beginning_stays(generating, judge):
+    """A cached prompt that loses some of its blocks to another request keeps its beginning"""
+    on = generating(blocks=12, length=12, prefix_cache=True)
+    on.send("first", length=8 * on.block - 2, max_tokens=2)
+    on.finish()
+    on.send("other", length=8 * on.block - 2, max_tokens=2)
+    on.finish()
+    on.send("again", prompt=on.prompt_of("first"), max_tokens=2)
+
+    judge(on.generations())
