@@ -163,7 +163,7 @@ def starve() -> None:
 
 
 def all_of_it() -> None:
-    """12 blocks of the prefix cache: a prompt of 8 comes, another of 3 to 8, and the first again, at one block an iteration."""
+    """Prefix cache, 12 blocks: a prompt of 8 comes, another of 3 to 8, and the first again, at one block an iteration."""
     for blocks in (3, 4, 5, 8):
         engine, counts = Engine(blocks=12, budget=4), []
         for name, length in (("a", 8), ("b", blocks), ("again", 8)):
