@@ -255,6 +255,20 @@ def never(open_engine: Open) -> str:
     return f"{fate(seen, seen['one'])}; the small one behind it: {fate(seen, seen['small'])}{gone}"
 
 
+@question("Another request takes one block of a cached prompt of eight, and the prompt comes again")
+def taken(open_engine: Open) -> str:
+    """A cache of 12 blocks: a prompt of 8 has ended, another of 5 comes, and then the first one again."""
+    run = open_engine(blocks=12, length=12, prefix_cache=True)
+    for name, blocks in (("first", 8), ("other", 5)):
+        run.send(name, length=blocks * run.block - 2, max_tokens=2)
+        run.finish()
+    run.send("again", prompt=run.prompt_of("first"), max_tokens=2)
+    seen = run.generations()
+    again = seen["again"]
+    rows = [row for place, row in seen.rows(seen["first"]) if place >= again.at]  # it has that one's name
+    return f"{rows[0].start // run.block} of its blocks are found" if rows else "not seen"
+
+
 def answers(spec: str) -> tuple[str, dict[str, str]]:
     """Return an engine's name with its version, and its answer to each question."""
     target = resolve(spec)
