@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from batchproof.host import guard
@@ -19,6 +20,7 @@ OTHERS = ("PIP_CONSTRAINT", "PIP_REQUIREMENT", "PIP_TARGET", "PIP_PREFIX", "PIP_
 UNITS = {"bytes": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3}
 FILE = re.compile(r"^\s*(?:Downloading|Using cached) (\S+) \(([\d.]+) (bytes|kB|MB|GB)\)")
 LOCAL = re.compile(r"^\s*Processing (?:file://)?(/\S+\.whl)(?: \(from|$)")
+CONFLICT = "The conflict is caused by:"
 NO_SPACE = "No space left on device"
 NO_INDEX = re.compile(r"connection broken by '(\w+)\(.*?(?:\[Errno -?\d+\] )?([A-Z][\w ]+)[')\"]")
 SHOWN = 400
@@ -100,6 +102,9 @@ def why(lines: Sequence[str], status: int) -> str:
     if any(NO_SPACE in line for line in lines):
         return "there is no space left on the device"
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+    if CONFLICT in lines:
+        named = takewhile(str.strip, lines[lines.index(CONFLICT) + 1 :])
+        errors = [f"{errors[0]} {', '.join(map(str.strip, named))}"] if errors else errors
     last = next((line for line in reversed(lines) if line.strip()), "it printed nothing")
     said = "; ".join(dict.fromkeys(errors[:2])) or last
     unreachable = next((found for line in lines if (found := NO_INDEX.search(line))), None)

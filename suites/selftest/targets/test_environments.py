@@ -70,3 +70,9 @@ def test_the_folder_is_the_users_cache(monkeypatch, home, folder):
     monkeypatch.setenv("XDG_CACHE_HOME", home)
 
     assert environments.usual_folder() == Path(folder.format(home=Path.home()), "batchproof", "env")
+
+
+def test_what_is_removed_again_is_held_to_no_version():
+    """It would only stand in the way of versions that go together."""
+    for name, one in environments.environments().items():
+        assert not {line.partition("==")[0].lower() for line in one.locked} & set(one.remove), name

@@ -55,6 +55,14 @@ def test_an_index_that_cannot_be_reached_is_named():
     assert "its index cannot be reached: Name or service not known" in said
 
 
+def test_versions_that_do_not_go_together_are_named():
+    """Pip names them in lines that do not begin as errors do."""
+    lines = ["ERROR: Cannot install a: conflicting dependencies.", "", "The conflict is caused by:",
+             "    a 1 depends on b", "    The user requested (constraint) b==2", "", "To fix this you could try to:"]  # fmt: skip
+
+    assert why(lines, 1).endswith("conflicting dependencies. a 1 depends on b, The user requested (constraint) b==2")
+
+
 def test_a_full_disk_is_named():
     """Whatever pip says besides."""
     assert why(["ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device"], 1) == (
