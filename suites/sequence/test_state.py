@@ -32,7 +32,7 @@ def side_by_side():
 ONE, SEVEN, FOUR, PAIRS = both(1), both(1, initial=7), both(4), both(1, instances=2)
 OVER, IDLE = both(2, one_buffer=True), both(1, idle_ns=150 * MS)
 AGAIN = (Send("again", sequence=5, start=True, end=True), Answered(("again",)))
-FLAT = "TYPE_INT32", (3,)  # of 12 bytes, where the first one has 8
+FLAT = "TYPE_INT32", (3,)  # of 12 bytes, and the first one of 8
 PAIR, ODD_PAIR = (both(4, state=pair(*second)) for second in ((), FLAT))
 ONE_PAIR = both(1, state=pair(*FLAT))
 CANDIDATES = oldest(size=2, candidates=4, delay_ns=100 * MS, state=kept())
