@@ -155,7 +155,7 @@ class BatcherConfig:
         return priority if 1 <= priority <= self.priority_levels else self.default_priority_level
 
     def features(self) -> tuple[str, ...]:
-        """Return the names of the features that it uses, beyond a size, a delay, instances and a queue timeout."""
+        """Return the claims that the features need which it uses, beyond a size, a delay, instances and a queue timeout."""
         ragged = any(spec.ragged for spec in self.inputs)
         optional = any(spec.optional for spec in self.inputs)
         policies = [policy for _, policy in self.priority_queue_policy]
@@ -173,6 +173,7 @@ class BatcherConfig:
             "shapes": any(-1 in spec.dims for spec in self.inputs),
             "sequences": self.sequence is not None,
             "sequence_state": self.sequence is not None and bool(self.sequence.state),
+            "sequence_state=several": self.sequence is not None and len(self.sequence.state) > 1,
         }
         return tuple(name for name, wanted in asked.items() if wanted)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from importlib.util import find_spec
 from itertools import pairwise
@@ -19,7 +19,7 @@ from batchproof.reference_batcher.protocol import Core
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.hooks import logged_strategy, maker_of
 from batchproof.targets.protocol import Request, Response, TargetInfo
-from batchproof.targets.witness.probe import ROW, Ints, Lines, Place, Witness, read_log, release
+from batchproof.targets.witness.probe import NO_NUMBER, ROW, Ints, Lines, Place, State, Witness, read_log, release
 from batchproof.targets.witness.witnesses import merged_rows
 from batchproof.targets.witness_model import REFERENCE_CLAIMS, correlation_id, witnessed
 
@@ -172,12 +172,35 @@ def _steps(witness: Witness) -> Any:
 
     def call(batch: dict[str, Any]) -> dict[str, Ints]:
         places = places_of(batch)
-        given = batch["STATE"][:, 0].tolist() if "STATE" in batch else None
-        answers = witness.execute_steps([row[None] for row in batch["IN"]], places, given)
-        info, after = np.concatenate([info for _, info, _ in answers]), [[state] for _, _, state in answers]
-        return {"OUT": batch["IN"], "INFO": info, "STATE_AFTER": np.array(after, dtype=np.int64)}
+        answers = witness.execute_steps([row[None] for row in batch["IN"]], places, states_of(batch))
+        info = np.concatenate([info for _, info, _ in answers])
+        return {"OUT": batch["IN"], "INFO": info, **states_after(batch, [state for _, _, state in answers])}
 
     return call
+
+
+def states_of(batch: dict[str, Any]) -> Sequence[State] | None:
+    """Return the state of each place as numbers; None if the batcher keeps none."""
+    if "STATE" not in batch:
+        return None
+    first = [_number(row) for row in batch["STATE"]]
+    return list(zip(first, map(_number, batch["SECOND"]), strict=True)) if "SECOND" in batch else first
+
+
+def states_after(batch: dict[str, Any], states: Sequence[State]) -> dict[str, Ints]:
+    """Return the state tensors after a run of this batch: each of the type and shape in which it came."""
+    after = {}
+    for name, column in (("STATE", 0), ("SECOND", 1)):
+        if name in batch:
+            numbers = [state if isinstance(state, int) else state[column] for state in states]
+            after[f"{name}_AFTER"] = np.empty_like(batch[name])
+            after[f"{name}_AFTER"].T[:] = numbers
+    return after
+
+
+def _number(row: Any) -> int:
+    """Return the number that every element of a state tensor is."""
+    return int(row.flat[0]) if (row == row.flat[0]).all() else NO_NUMBER
 
 
 def places_of(batch: dict[str, Any]) -> list[Place]:

@@ -16,8 +16,17 @@ from batchproof.reference_batcher.virtual import VirtualClock
 from batchproof.targets.futures import batcher_kind, batcher_status, relay
 from batchproof.targets.hooks import logged_strategy
 from batchproof.targets.protocol import Request, Response, TargetInfo, UnknownTarget
-from batchproof.targets.reference import answer_of, counted, inputs, options, places_of, taken_apart
-from batchproof.targets.witness.probe import INFO, Ints, Place, Steps, Testimony, WitnessError, clock_id
+from batchproof.targets.reference import (
+    answer_of,
+    counted,
+    inputs,
+    options,
+    places_of,
+    states_after,
+    states_of,
+    taken_apart,
+)
+from batchproof.targets.witness.probe import INFO, Ints, Place, State, Steps, Testimony, WitnessError, clock_id
 from batchproof.targets.witness.witnesses import merged_rows
 from batchproof.targets.witness_model import REFERENCE_CLAIMS, witnessed
 
@@ -146,7 +155,7 @@ class VirtualDeployment:
             if found is not None:
                 infos = testimony.infos(exit_ns, tensors)
                 after = self._steps[instance].done(found, [int(tensor[0, 0]) for tensor in tensors])
-                return _stepped(inputs["IN"], places, infos, after)
+                return _stepped(inputs, places, infos, after)
             own, extras = taken_apart(inputs)
             return merged_rows(list(zip(own[testimony.lost :], testimony.infos(exit_ns, own, extras), strict=True)))
 
@@ -173,15 +182,16 @@ class VirtualDeployment:
         else:
             go()
 
-    def _places(self, instance: int, batch: Any) -> tuple[list[Place], list[int] | None]:
+    def _places(self, instance: int, batch: Any) -> tuple[list[Place], list[State] | None]:
         """Return each place of a batch of sequences, and the states of those with a request, if the batcher keeps them."""
         if not self._steps:
             return [], None
         trees = self._batcher.places(instance, batch)
-        places = places_of({name: np.concatenate([tree[name] for tree in trees]) for name in trees[0]})
-        if "STATE" not in trees[0]:
+        inputs = {name: np.concatenate([tree[name] for tree in trees]) for name in trees[0]}
+        places, states = places_of(inputs), states_of(inputs)
+        if states is None:
             return places, None
-        return places, [int(tree["STATE"][0, 0]) for tree, place in zip(trees, places, strict=True) if place.ready]
+        return places, [state for state, place in zip(states, places, strict=True) if place.ready]
 
 
 class TorchDeployment:
@@ -207,10 +217,11 @@ class TorchDeployment:
         self.clock.sleep_until_ns(self.clock.now_ns() + 10**12)
 
 
-def _stepped(echo: Ints, places: list[Place], infos: list[Ints], states: list[int]) -> dict[str, Ints]:
+def _stepped(inputs: dict[str, Any], places: list[Place], infos: list[Ints], states: list[State]) -> dict[str, Ints]:
     """Return the outputs of a batch of sequences by name, given the witness's answers for the places with a request."""
     ready = [place.slot for place in places if place.ready]
-    info, state = np.zeros((len(places), len(INFO)), dtype=np.int64), np.zeros((len(places), 1), dtype=np.int64)
+    info = np.zeros((len(places), len(INFO)), dtype=np.int64)
     if ready:
-        info[ready], state[ready, 0] = np.concatenate(infos), states
-    return {"OUT": echo, "INFO": info, "STATE_AFTER": state}
+        info[ready] = np.concatenate(infos)
+    after = {**dict.fromkeys(range(len(places)), 0), **dict(zip(ready, states, strict=True))}
+    return {"OUT": inputs["IN"], "INFO": info, **states_after(inputs, list(after.values()))}

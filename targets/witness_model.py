@@ -37,7 +37,7 @@ TRITON_CLAIMS = {
 REFERENCE_CLAIMS = {
     **TRITON_CLAIMS,
     "closing_ends": "settled",
-    "sequence_state": True,
+    "sequence_state": "several",
     "custom_batching": True,
     "defaults": True,
     "default_batch": 8,

@@ -21,7 +21,7 @@ def test_an_id_is_used_again(claims, drive, judge):
 @pytest.mark.rule("SB-END-002")
 def test_start_on_a_live_id(claims, drive, judge):
     """A START under the correlation ID of a sequence that has not ended begins a new sequence"""
-    for config in claimed(claims, DIRECT, OLDEST):
+    for config in claimed(claims, direct(size=2), oldest(size=2, candidates=2)):  # so that the first one's place is needed
         old = (*turn([5, 6], 0), *turn([5, 6], 1))
         judge(drive(config, (*old, *_named_anew(turn([5], 0)), *turn([6], 2, last=2), *_named_anew(turn([5], 1, last=1)))))
 

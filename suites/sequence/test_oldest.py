@@ -1,5 +1,7 @@
 """The strategy `oldest`: a dynamic batcher picks from the next requests of the candidates."""
 
+from dataclasses import replace
+
 import pytest
 
 from batchproof.fixtures.driving.script import HOUR, MS, Answered
@@ -10,6 +12,7 @@ THREE, TWO, ONE = oldest(), oldest(candidates=2), oldest(candidates=1)
 PAIRS = oldest(size=2, candidates=2, instances=2)
 PREFERRED = oldest(size=4, candidates=4, delay_ns=HOUR, preferred=(2,))
 SHORT = oldest(size=4, candidates=4, delay_ns=150 * MS)
+ROOMY = oldest(size=8, candidates=8, delay_ns=200 * MS)
 
 
 @pytest.mark.rule("SB-OLDEST-001")
@@ -70,3 +73,11 @@ def test_the_oldest_goes_first(drive, judge):
     going = [step(one, 0 if one > 11 else 1) for one in (7, 5, 8, 6, 12, 11, 9, 13, 10)]  # two begin between the others
     over = turn((*range(5, 14), PLUG), 2, last=2)  # not before: whose slot is free is another matter
     judge(drive(oldest(size=2, candidates=10), (*turn(range(5, 12), 0), *behind_plug(*going, end=False), *over)))
+
+
+@pytest.mark.rule("SB-OLDEST-010")
+def test_newcomers_do_not_restart_the_delay(drive, judge):
+    """With oldest, the queue delay counts from the oldest request, and sequences that begin do not restart it"""
+    first, *others = (step(one, 0, last=0) for one in range(5, 11))
+    late = tuple(replace(one, after_ns=ROOMY.max_queue_delay_ns * 2 // 5) for one in others)
+    judge(drive(ROOMY, (first, *late)))

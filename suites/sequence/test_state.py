@@ -12,15 +12,29 @@ def kept(**asked):
     return (StateSpec("STATE", "STATE_AFTER", "TYPE_INT64", (1,), **{"initial": 0, **asked}),)
 
 
-def both(size, *, instances=1, idle_ns=HOUR, **asked):
+def pair(data_type="TYPE_INT64", dims=(1,)):
+    """Return two states of the witness, which begin with different numbers, the second one of this type and shape."""
+    return (*kept(initial=3), StateSpec("SECOND", "SECOND_AFTER", data_type, dims, initial=8))
+
+
+def both(size, *, instances=1, idle_ns=HOUR, state=(), **asked):
     """Return a model with this state under each strategy, with as many candidates as slots."""
-    more = {"instances": instances, "max_sequence_idle_ns": idle_ns, "state": kept(**asked)}
+    more = {"instances": instances, "max_sequence_idle_ns": idle_ns, "state": state or kept(**asked)}
     return direct(size, **more), oldest(size, size, **more)
+
+
+def side_by_side():
+    """Return three sequences that share batches, of which not all have a request in every batch."""
+    together = behind_plug(*(step(one, 0) for one in (5, 6, 7)))
+    return (*together, *turn([7], 1), *turn([6], 1), *turn([7, 5], 2), *turn([5, 6, 7], 3, last=3))
 
 
 ONE, SEVEN, FOUR, PAIRS = both(1), both(1, initial=7), both(4), both(1, instances=2)
 OVER, IDLE = both(2, one_buffer=True), both(1, idle_ns=150 * MS)
 AGAIN = (Send("again", sequence=5, start=True, end=True), Answered(("again",)))
+FLAT = "TYPE_INT32", (3,)  # of 12 bytes, and the first one of 8
+PAIR, ODD_PAIR = (both(4, state=pair(*second)) for second in ((), FLAT))
+ONE_PAIR = both(1, state=pair(*FLAT))
 CANDIDATES = oldest(size=2, candidates=4, delay_ns=100 * MS, state=kept())
 
 
@@ -41,9 +55,7 @@ def test_previous(claims, drive, judge):
 @pytest.mark.rule("SB-STATE-003")
 def test_own_in_a_batch(claims, drive, judge):
     """Sequences that share batches keep their own states, also when some have no request in a batch"""
-    together = behind_plug(*(step(one, 0) for one in (5, 6, 7)))
-    config = claimed(claims, *FOUR)[0]  # with oldest, a server may stage the first request alone
-    judge(drive(config, (*together, *turn([7], 1), *turn([6], 1), *turn([7, 5], 2), *turn([5, 6, 7], 3, last=3))))
+    judge(drive(claimed(claims, *FOUR)[0], side_by_side()))  # with oldest, a server may stage the first request alone
 
 
 @pytest.mark.rule("SB-STATE-004")
@@ -115,3 +127,20 @@ def test_after_a_failed_start(claims, drive, judge):
         judge(drive(config, (*turns([5], 2), *failing, *turn([6], 1, last=1))))
         before = Send("before", sequence=6, start=True), Answered(("before",))
         judge(drive(config, (*before, *failing, *turn([6], 1, last=1))))
+
+
+@pytest.mark.rule("SB-STATE-013")
+def test_own_of_two(claims, drive, judge):
+    """Each of two state tensors is that of its own name and its own sequence, also if their shapes differ"""
+    for configs in (PAIR, ODD_PAIR):
+        judge(drive(claimed(claims, *configs)[0], side_by_side()))  # with oldest, a server may stage the first request alone
+
+
+@pytest.mark.rule("SB-STATE-014")
+def test_two_after_a_failure(claims, drive, judge):
+    """Both state tensors begin anew with a sequence, and a run that fails changes neither"""
+    five = *turn([5], 0), step(5, 1, fail=True), Answered(("s5.1",)), *turn([5], 2, last=2)
+    six = step(6, 0, fail=True), Answered(("s6.0",)), *turn([6], 1), *turn([6], 2)
+    begun_again = Send("anew", sequence=6, start=True, end=True), Answered(("anew",))
+    for config in claimed(claims, *ONE_PAIR):
+        judge(drive(config, (*five, *six, *begun_again, *AGAIN)))

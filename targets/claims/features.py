@@ -88,7 +88,15 @@ FEATURES = (
         "correlation IDs of a type",
         ("typed", "numbers", "any"),
     ),
-    Claim("sequence_state", "The batcher keeps tensors for each sequence between its requests.", "implicit state"),
+    Claim(
+        "sequence_state",
+        "The batcher keeps tensors for each sequence between its requests: one (`one`, the same as true), or as many as the "
+        "model is configured with (`several`).",
+        "implicit state",
+        (False, "one", "several"),
+        true="one",
+        noun_of_value="several state tensors",
+    ),
     Claim(
         "custom_batching",
         "A strategy of the user's decides who joins a batch: requests have volumes, and a batch has a limit of their sum.",

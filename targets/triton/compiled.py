@@ -11,7 +11,7 @@ from pathlib import Path
 
 from batchproof.host.scratch import scratch
 from batchproof.targets.protocol import TargetError
-from batchproof.targets.witness.probe import COLUMNS, FAILURE, HOLD_LIMIT_NS, INFO, VERSION, VOLUME
+from batchproof.targets.witness.probe import COLUMNS, FAILURE, HOLD_LIMIT_NS, INFO, NO_NUMBER, VERSION, VOLUME
 
 STATE_BACKEND = "batchproof_state"  # in a model's version folder, Triton finds a backend's library by this name
 STATE_LIBRARY = f"libtriton_{STATE_BACKEND}.so"
@@ -39,8 +39,10 @@ def state_witness() -> bytes:
     columns = {"SERIAL": "serial", "HOLD": "hold", "WORK_NS": "work_ns", "ROW_WORK_NS": "row_work_ns", "FAIL": "fail"}
     given = {name: COLUMNS.index(column) for name, column in columns.items()}
     given |= {"COLUMNS": len(COLUMNS), "INFO": len(INFO), "VERSION": VERSION, "HOLD_LIMIT_NS": HOLD_LIMIT_NS}
+    given["NO_NUMBER"] = NO_NUMBER
     texts = {"FAILURE": FAILURE, "STATE_IN": "STATE", "STATE_OUT": "STATE_AFTER"}
-    options = [f"-D{name}={value}" for name, value in given.items()]
+    texts |= {"SECOND_IN": "SECOND", "SECOND_OUT": "SECOND_AFTER"}
+    options = [f"-D{name}=({value})" for name, value in given.items()]
     options += [f'-D{name}="{text}"' for name, text in texts.items()]
     with tempfile.TemporaryDirectory(prefix=scratch()) as folder:
         library = Path(folder) / STATE_LIBRARY

@@ -120,7 +120,8 @@ class OwnTriton(TritonTarget):
             vars(self).update(restart=None)  # it ends the next server, too, and not because the host is busy
         try:
             compiles = bool(compiler())
-            own = {"validation": True, "faults": True, "sequence_state": compiles, "ensembles": True}
+            own: dict[str, Any] = {"validation": True, "faults": True, "ensembles": True}
+            own["sequence_state"] = "several" if compiles else False
             own["custom_batching"] = compiles and not strategy  # whose limits are not those of a rule
             own |= {"rate_limiter": limited is not None, "shared_memory": server.same_host}
             super().__init__(wire, reached=reached, claims={**TRITON_CLAIMS, **own})

@@ -2,6 +2,7 @@
 
    It does what probe.py does for a batch of sequences: it logs each execution in the same folder and form, obeys holds, work
    and failures, and answers with the echo and INFO. The state is one int64, which it steps as `probe.step` does.
+   A second state is a tensor of any shape, of INT64 or INT32, whose elements are all the number of `probe.step_second`.
    The columns of a request and the protocol's version are given by the compiler's command line (see compiled.py).
    Only old functions of the C library are used, so that what is compiled here also runs in a container with another one. */
 #include <fcntl.h>
@@ -58,7 +59,8 @@ typedef struct {
 typedef struct {
   int ready, slot, start, end;
   char id[1024]; /* as JSON has it */
-  int64_t row[COLUMNS], state;
+  int64_t row[COLUMNS], state, second;
+  int type, elements; /* of the second state; 0 elements: there is none */
 } Place;
 
 static int64_t now_ns(void) {
@@ -175,6 +177,12 @@ static void correlation_id(void* request, char* into, size_t room) {
   into[length] = 0;
 }
 
+static uint64_t width(int type) { return type == INT32 ? 4 : 8; }
+
+static int64_t element(const void* tensor, int type, int at) {
+  return type == INT32 ? ((const int32_t*)tensor)[at] : ((const int64_t*)tensor)[at];
+}
+
 /* Return why a request cannot be read, or 0. */
 static const char* read_place(void* request, int slot, Place* place) {
   int type;
@@ -190,11 +198,21 @@ static const char* read_place(void* request, int slot, Place* place) {
   const void* state = input(request, STATE_IN, &type, &size);
   if (!state || size != sizeof place->state) return "the server has not given the state";
   memcpy(&place->state, state, sizeof place->state);
+  const void* second = input(request, SECOND_IN, &place->type, &size);
+  if (!second) return NULL;
+  place->elements = (int)(size / width(place->type));
+  place->second = element(second, place->type, 0);
+  for (int i = 1; i < place->elements; ++i)
+    if (element(second, place->type, i) != element(second, place->type, 0)) place->second = NO_NUMBER;
   return NULL;
 }
 
 static int64_t step(int64_t state, int64_t serial) {
   return (int64_t)(((__int128)state * 1000003 + serial % 2147483629 + 1) % 2147483647);
+}
+
+static int64_t step_second(int64_t state, int64_t serial) {
+  return (state * 69621 + serial % 2147483629 + 5) % 2147483647;
 }
 
 /* Add an output. There is no buffer for it where nobody waits for the answer any more. */
@@ -208,26 +226,42 @@ static void output(void* response, const char* name, const int64_t* values, int6
   if (error) TRITONSERVER_ErrorDelete(error);
 }
 
-/* Write the state after a step. A run that fails has written it too, but does not say that it counts. */
-static const char* keep(void* request, int64_t value, int failed) {
+/* Write a state after a step, into every element. A run that fails has written it too, but does not say that it counts. */
+static const char* keep(void* request, const char* name, int type, int elements, int64_t value, int failed) {
   void *state, *buffer = NULL;
   int memory = 0;
-  int64_t memory_id = 0, shape[2] = {1, 1};
-  Error* error = TRITONBACKEND_StateNew(&state, request, STATE_OUT, INT64, shape, 2);
-  if (!error) error = TRITONBACKEND_StateBuffer(state, &buffer, 8, &memory, &memory_id);
-  if (!error && buffer) memcpy(buffer, &value, 8);
+  int64_t memory_id = 0, shape[2] = {1, elements};
+  Error* error = TRITONBACKEND_StateNew(&state, request, name, type, shape, 2);
+  if (!error) error = TRITONBACKEND_StateBuffer(state, &buffer, width(type) * (uint64_t)elements, &memory, &memory_id);
+  for (int i = 0; !error && buffer && i < elements; ++i)
+    if (type == INT32) ((int32_t*)buffer)[i] = (int32_t)value;
+    else ((int64_t*)buffer)[i] = value;
   if (!error && !failed) error = TRITONBACKEND_StateUpdate(state);
   if (error) TRITONSERVER_ErrorDelete(error);
   return error ? "the server does not take the state" : NULL;
+}
+
+static const char* keep_both(void* request, const Place* place, int failed) {
+  int64_t serial = place->row[SERIAL];
+  const char* why = keep(request, STATE_OUT, INT64, 1, step(place->state, serial), failed);
+  if (why || !place->elements) return why;
+  return keep(request, SECOND_OUT, place->type, place->elements, step_second(place->second, serial), failed);
 }
 
 static void write_line(Instance* instance, const char* text, int length) {
   if (write(instance->log, text, (size_t)length) != length) fprintf(stderr, "the witness cannot write its log\n");
 }
 
+/* The end of a place in the log: the second state, if there is one. */
+static const char* second(const Place* place, char text[32]) {
+  if (!place->elements) return "]";
+  snprintf(text, 32, ", %lld]", (long long)place->second);
+  return text;
+}
+
 static void log_entered(Instance* instance, const Place* places, uint32_t count, int64_t enter_ns) {
   size_t room = 256 + count * (sizeof places->id + 256);
-  char *line = malloc(room), *end = line;
+  char *line = malloc(room), *end = line, text[32];
 #define ADD(...) end += snprintf(end, room - (size_t)(end - line), __VA_ARGS__)
 #define EACH(...) \
   do { const char* comma = ""; \
@@ -238,8 +272,8 @@ static void log_entered(Instance* instance, const Place* places, uint32_t count,
   ADD("], \"rows\": [");
   EACH("1");
   ADD("], \"places\": [");
-  EACH("[%d, %d, %d, %d, %s, %lld]", places[i].slot, places[i].start, places[i].end, places[i].ready, places[i].id,
-       (long long)places[i].state);
+  EACH("[%d, %d, %d, %d, %s, %lld%s", places[i].slot, places[i].start, places[i].end, places[i].ready, places[i].id,
+       (long long)places[i].state, second(&places[i], text));
   ADD("]}\n");
   write_line(instance, line, (int)(end - line));
   free(line);
@@ -292,7 +326,7 @@ Error* TRITONBACKEND_ModelInstanceExecute(void* handle, void** requests, uint32_
   for (uint32_t i = 0; i < count; ++i) {
     void* response = NULL;
     const char* why = places[i].ready ? unreadable : NULL;
-    if (places[i].ready && !why) why = keep(requests[i], step(places[i].state, places[i].row[SERIAL]), failed);
+    if (places[i].ready && !why) why = keep_both(requests[i], &places[i], failed);
     if (places[i].ready && failed && !why) why = failure;
     int64_t told[] = {VERSION, instance->batch, instance->number, ready,  ready, position,
                       enter_ns, exit_ns, instance->clock, places[i].row[SERIAL]};

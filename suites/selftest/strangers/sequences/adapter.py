@@ -9,6 +9,7 @@ from batchproof.reference_batcher import BatcherConfig
 from batchproof.suites.selftest.strangers.sequences.table import SEQUENCES
 from batchproof.targets import Kind, Place, Refused, Request, Response, TargetInfo, Unsupported, Witness, relay
 from batchproof.targets.kit import Counted, Folder, cancel
+from batchproof.targets.witness.probe import State
 
 
 class Deployed:
@@ -28,7 +29,8 @@ class Deployed:
         self.log, self.release, self.queued, self.finish = folder.log, folder.release, folder.queued, folder.remove
         self.counted = Counted(folder.path)
         self.witnesses = [Witness(folder.path, number) for number in range(config.instances)]
-        self.initial = (self.sequence.state[0].initial or 0) if self.sequence.state else 0
+        begins = tuple(spec.initial or 0 for spec in self.sequence.state)
+        self.initial: State = begins if len(begins) > 1 else begins[0] if begins else 0
         self.batcher = self.made()
 
     def made(self) -> Any:
@@ -72,7 +74,7 @@ class Deployed:
             slot, int(start and "START" in told), int(end and "END" in told), 1, name if "CORRID" in told else 0
         )
 
-    def execute(self, instance: int, tensors: list[Any], places: list[Place], states: list[int]) -> list[Any]:
+    def execute(self, instance: int, tensors: list[Any], places: list[Place], states: list[State]) -> list[Any]:
         """Run one batch on an instance's witness, and return (answer, state) for each place."""
         self.counted.left(*(int(t[0][0]) for t, place in zip(tensors, places, strict=True) if place.ready))
         given = states if self.sequence.state else None
@@ -143,7 +145,7 @@ class LedgerDeployed(Deployed):
 
 COMMON = {
     "delay": True, "instances": True, "close": True, "cancel": True, "queue_timeout": True, "closing": "refuses",
-    "sequence_state": True,
+    "sequence_state": "several",
 }  # fmt: skip
 
 

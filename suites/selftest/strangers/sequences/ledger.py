@@ -70,7 +70,7 @@ class Ledger:
 
     def __init__(
         self, model: Callable[[int, list[Any]], Sequence[Any]], *, instances: int = 1, slots: int = 8,
-        delay_s: float = 0.0, utilization: float = 0.0, idle_s: float = 1.0, initial: int = 0,
+        delay_s: float = 0.0, utilization: float = 0.0, idle_s: float = 1.0, initial: Any = 0,
         accepted: Callable[[Any], None] = lambda item: None,
     ) -> None:  # fmt: skip
         self.model, self.instances, self.slots = model, instances, slots

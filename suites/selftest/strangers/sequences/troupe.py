@@ -239,7 +239,7 @@ class Troupe:
 
     def __init__(
         self, model: Callable[[int, list[Any]], Sequence[Any]], *, stages: int = 1, limit: int = 8, seats: int = 8,
-        delay_s: float = 0.0, preferred: Sequence[int] = (), idle_s: float = 1.0, initial: int = 0,
+        delay_s: float = 0.0, preferred: Sequence[int] = (), idle_s: float = 1.0, initial: Any = 0,
         accepted: Callable[[Any], None] = lambda item: None,
     ) -> None:  # fmt: skip
         self.limit, self.seats, self.delay_s, self.preferred = limit, seats, delay_s, tuple(preferred)
