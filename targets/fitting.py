@@ -35,7 +35,8 @@ def fitted(config: BatcherConfig, claims: Mapping[str, Any], *, gathered_ns: int
         delay_ns = max(delay_ns, least_ns)
     if delay_ns and not config.max_queue_delay_ns and not value_of(claims, "late_binding"):
         delay_ns = max(delay_ns, gathered_ns)
-    least = value_of(claims, "smallest_batch") if value_of(claims, "batch_limit") else UNLIMITED
+    limited = value_of(claims, "batch_limit") or config.sequence is not None  # then it is the number of slots
+    least = value_of(claims, "smallest_batch") if limited else UNLIMITED
     size = max(config.max_batch_size, least)
     return replace(config, max_batch_size=size, max_queue_delay_ns=delay_ns)
 
@@ -54,7 +55,7 @@ def deployable(config: BatcherConfig, claims: Mapping[str, Any]) -> str:
         return noun_of(feature)
     if config.max_batch_size < value_of(claims, "smallest_batch"):
         return size_words(config.max_batch_size)
-    if config.max_batch_size < UNLIMITED and not value_of(claims, "batch_limit"):
+    if config.max_batch_size < UNLIMITED and config.sequence is None and not value_of(claims, "batch_limit"):
         return noun_of("batch_limit")
     if config.max_queue_delay_ns != _delay_ns(config.max_queue_delay_ns, claims):
         return delay_words(config.max_queue_delay_ns)
