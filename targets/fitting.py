@@ -13,6 +13,8 @@ from batchproof.targets.claims import noun_of, unmet, value_of
 MS = 1_000_000
 US = 1_000
 SHORT_NS = 10 * MS  # the shortest delay where a stack can have any: time enough to gather what is queued
+UNLIMITED = 1 << 20  # a max_batch_size that no rule fills, for a stack whose batches have no limit
+ORDINARY = 8  # rows of a batch there, where traffic asks for a full one
 
 
 def fitted(config: BatcherConfig, claims: Mapping[str, Any], *, gathered_ns: int = 0, least_ns: int = 0) -> BatcherConfig:
@@ -21,7 +23,8 @@ def fitted(config: BatcherConfig, claims: Mapping[str, Any], *, gathered_ns: int
     gathered_ns: how long the requests of one batch take to come; 0: no two of them wait at the same time. A stack that
     batches only with a delay gets one then. So does one whose batches do not grow while the model is busy, and there the
     delay is no shorter than this: the batch would leave before its requests have come. A delay of 0 stays 0 for a stack
-    that cannot be told a delay at all: there is nothing to set. least_ns: what stands in for no delay is no shorter than
+    that cannot be told a delay at all: there is nothing to set. A stack whose batches have no limit gets one that is out of
+    reach. least_ns: what stands in for no delay is no shorter than
     this where requests wait at the same time: a timer that ends while a batch is gathered would cut the batch short.
     """
     delay_ns = _delay_ns(config.max_queue_delay_ns, claims)
@@ -32,8 +35,15 @@ def fitted(config: BatcherConfig, claims: Mapping[str, Any], *, gathered_ns: int
         delay_ns = max(delay_ns, least_ns)
     if delay_ns and not config.max_queue_delay_ns and not value_of(claims, "late_binding"):
         delay_ns = max(delay_ns, gathered_ns)
-    size = max(config.max_batch_size, value_of(claims, "smallest_batch"))
+    limited = value_of(claims, "batch_limit") or config.sequence is not None  # then it is the number of slots
+    least = value_of(claims, "smallest_batch") if limited else UNLIMITED
+    size = max(config.max_batch_size, least)
     return replace(config, max_batch_size=size, max_queue_delay_ns=delay_ns)
+
+
+def full_rows(config: BatcherConfig) -> int:
+    """Return how many rows traffic is made for: those of a full batch, or of an ordinary one where none is ever full."""
+    return config.max_batch_size if config.max_batch_size < UNLIMITED else ORDINARY
 
 
 def deployable(config: BatcherConfig, claims: Mapping[str, Any]) -> str:
@@ -45,6 +55,8 @@ def deployable(config: BatcherConfig, claims: Mapping[str, Any]) -> str:
         return noun_of(feature)
     if config.max_batch_size < value_of(claims, "smallest_batch"):
         return size_words(config.max_batch_size)
+    if config.max_batch_size < UNLIMITED and config.sequence is None and not value_of(claims, "batch_limit"):
+        return noun_of("batch_limit")
     if config.max_queue_delay_ns != _delay_ns(config.max_queue_delay_ns, claims):
         return delay_words(config.max_queue_delay_ns)
     return ""

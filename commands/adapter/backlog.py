@@ -196,7 +196,8 @@ def _batches(backlog: Backlog) -> tuple[Finding, ...]:
                 "batches",
                 f"a backlog of {sum(sizes)} leaves in {sizes}, with max_batch_size {backlog.size}",
                 "deploy",
-                "pass config.max_batch_size on; if it is passed on, the batcher breaks DB-SIZE-001",
+                "pass config.max_batch_size on; a batcher that has no limit claims `batch_limit = false`, and another one "
+                "breaks DB-SIZE-001",
             ),
         )
     says = f"a backlog of {sum(sizes)} leaves in {sizes}"

@@ -241,7 +241,8 @@ class Examination(Deploying):
             return False
         usable = self.facts.usable
         self._try(depth.CHECK, "a deep queue", probe, lambda one: depth.filled(one, usable=usable), depth.judge, "deep")
-        full = usable and backlog.is_batched(seen)  # requests that hardly meet do not show how their rows count
+        limited = self.limit == SIZE  # without a limit, and if they hardly meet, they do not show how their rows count
+        full = usable and limited and backlog.is_batched(seen)
         self._try("rows", "rows", probe, lambda one: experiments.rows(one, SIZE, usable=full), ending.judge_rows, "rows")
         self._try(
             "cancel", "cancel", probe, lambda one: experiments.cancelled(one, SIZE, usable=usable),
@@ -253,9 +254,9 @@ class Examination(Deploying):
 
     def _backlog(self, probe: Probe) -> backlog.Backlog:
         """Try it, and once more if the queue was not what it should be: a host that stalls looks like that too."""
-        seen = experiments.backlog(probe, SIZE)
+        seen = experiments.backlog(probe, self.limit)
         if seen.opened and not seen.early and any(one.took_ns is None for one in seen.readings):
-            seen = experiments.backlog(probe, SIZE)
+            seen = experiments.backlog(probe, self.limit)
         return seen
 
     def _with_delay(self, plain: Probe) -> None:
@@ -346,7 +347,7 @@ class Examination(Deploying):
 
     def _with_small_batches(self) -> None:
         tried: list[tuple[int, str]] = []
-        for size in (1, 2, 3):
+        for size in (1, 2, 3) if self.limit == SIZE else (self.limit,):
             probe = self._deploy(max_batch_size=size)
             tried.append((size, probe if isinstance(probe, str) else "" if probe else "it failed"))
             if isinstance(probe, Probe):
@@ -364,7 +365,8 @@ class Examination(Deploying):
             kept = SIZE if self.facts.backlog and self.facts.backlog.batches[:1] == (SIZE,) else 0
             return ending.Smallest(tuple(tried), batches, kept)
 
-        self._try("smallest batch", "small batches", probe, smallest, ending.judge_smallest, "smallest")
+        if self.limit == SIZE:
+            self._try("smallest batch", "small batches", probe, smallest, ending.judge_smallest, "smallest")
         self._try("model's error", ERROR, probe, experiments.failure, ending.judge_failure, "failure")
 
     def _revive(self) -> None:

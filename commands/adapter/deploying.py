@@ -14,6 +14,7 @@ from batchproof.commands.adapter.probe import Broken, Probe, described
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets import TargetError, Unsupported
 from batchproof.targets.deadlines import timeout_s, within
+from batchproof.targets.fitting import UNLIMITED
 from batchproof.targets.kit.pool import Pool
 from batchproof.targets.lifecycle import finish
 from batchproof.targets.verbs import FullDeployment
@@ -30,8 +31,13 @@ class Deploying(Notes):
     open: list[Probe] = field(default_factory=list)
     coming: dict[BatcherConfig, Future[FullDeployment]] = field(default_factory=dict)
 
+    @property
+    def limit(self) -> int:
+        """The most rows of a batch, which nothing reaches where batches have no limit."""
+        return UNLIMITED if self.target.info.claims.get("batch_limit") is False else SIZE
+
     def _config(self, fields: Mapping[str, Any]) -> BatcherConfig:
-        return BatcherConfig(**{"max_batch_size": SIZE, "max_queue_delay_ns": self.delay_ns, **fields})
+        return BatcherConfig(**{"max_batch_size": self.limit, "max_queue_delay_ns": self.delay_ns, **fields})
 
     def _at_once(self, *asked: Mapping[str, Any]) -> None:
         """Deploy all of these at a time, where the target can and one does not disturb another: servers start slowly."""

@@ -212,6 +212,7 @@ def cancelled(probe: Probe, size: int, *, usable: bool) -> Cancelled:
         probe.wait(lambda: probe.queued() <= len(kept), SOON_NS // 2)  # a server may learn later than its client
     probe.settled(*kept)
     probe.settled(gone, limit_ns=SOON_NS)
+    alone(probe)  # its batch may leave a delay after it was cancelled: what came later shows that its turn is over
     probe.read_log()
     if before.answered:
         return Cancelled(verb=True, before=before.error or before.kind or "an answer")

@@ -89,8 +89,9 @@ def test_refused_while_busy(drive, judge, claims):
     judge(drive(SHORT, expiring()))
     if not unmet(claims, ("instances", "queue=each-instance|stealing")):  # in each of the queues
         line = [Send(f"r{at}") for at in range(4 * INSTANCES)]
+        refused = Answered(names_of(line)), Send("later", after_ns=1 * MS)
         opened = (Release(f"gate{at}") for at in range(INSTANCES))
-        judge(drive(replace(SHORT, instances=INSTANCES), (*held_each(), *in_line(*line), Answered(names_of(line)), *opened)))
+        judge(drive(replace(SHORT, instances=INSTANCES), (*held_each(), *in_line(*line), *refused, *opened)))
 
 
 def late(lateness_ns: int, level: int = 0) -> Script:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from batchproof.suites.selftest.liars import Honest, _Changed
+from batchproof.targets.fitting import UNLIMITED
 from batchproof.targets.protocol import Kind, Refused, Request, Response, TargetError, TargetInfo, Unsupported
 from batchproof.targets.virtual import VirtualTarget
 
@@ -307,6 +308,23 @@ class FullWaits(Narrow):
 
     mutant: ClassVar[str] = "full-waits"
     claims: ClassVar[dict[str, Any]] = {"full_batch": "waits", "preferred_sizes": False}
+
+
+class NoLimit(Narrow):
+    """Its batches take all that is due."""
+
+    claims: ClassVar[dict[str, Any]] = {"batch_limit": False, "preferred_sizes": False, "custom_batching": False}
+
+    def deploy(self, config: Any) -> Any:
+        """Serve with a limit that nothing reaches; that of sequences is the number of their slots."""
+        return super().deploy(config if config.sequence else replace(config, max_batch_size=UNLIMITED))
+
+
+class DelaysGoOn(Narrow):
+    """What waits when it is closed keeps its delay."""
+
+    mutant: ClassVar[str] = "close-waits"
+    claims: ClassVar[dict[str, Any]] = {"closing_delay": "kept"}
 
 
 class BatchesHaveDelays(Narrow):

@@ -66,6 +66,15 @@ WORKING = (
         changes="Rules that would deploy a smaller limit deploy this one.",
     ),
     Claim(
+        "batch_limit",
+        "A batch can be limited (true), or it takes all that is due, however much that is (false): then `deploy` ignores "
+        "max_batch_size.",
+        "a limit of batches",
+        (True, False),
+        changes="If false, no batch is ever full, and rules that need one do not apply. The others deploy a limit that "
+        "nothing reaches.",
+    ),
+    Claim(
         "batch_sizes",
         "A batch holds any number of rows up to max_batch_size (`any`), or only max_batch_size and powers of two below it "
         "(`powers-of-two`), or only max_batch_size and 1 (`one-or-full`): always the largest of these that the queue fills. "
@@ -177,6 +186,14 @@ WORKING = (
         "answered or refused, so that a process that ends then loses nothing (`settled`).",
         "a promise about when closing ends",
         ("any", "settled"),
+    ),
+    Claim(
+        "closing_delay",
+        "What closing does to a queue delay that is not over: it ends it, and what waits is answered or refused at once "
+        "(`ended`), or what waits keeps its delay, and closing takes as long (`kept`).",
+        "closing that ends queue delays",
+        ("ended", "kept"),
+        changes="With `kept`, rules that close a model while requests wait for an hour deploy a delay that ends soon.",
     ),
     Claim(
         "clients",

@@ -293,6 +293,14 @@ def test_a_log_that_does_not_show_what_the_model_was_told_is_noted() -> None:
     assert noted(examined, "places") == ["the log does not show what the model was told of a sequence"]
 
 
+def test_a_stack_without_a_limit_is_not_a_wrong_adapter() -> None:
+    """A backlog that leaves at once is what it claims, and there is no smallest batch."""
+    examined = examine("batchproof.suites.selftest.narrow:NoLimit")
+
+    assert told(examined) == []
+    assert "smallest batch" not in {finding.check for finding, _ in examined.findings}
+
+
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_a_stack_cannot_have_is_nothing_to_mend(name: str) -> None:
     """It is noted."""

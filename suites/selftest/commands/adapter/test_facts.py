@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +21,8 @@ from batchproof.commands.adapter.parallel import Beside, Defaults, Instances
 from batchproof.commands.adapter.probe import Probe
 from batchproof.commands.adapter.timing import Delayed, Waits
 from batchproof.reference_batcher import BatcherConfig
+from batchproof.suites.selftest.liars import Honest, _Changed
+from batchproof.targets.protocol import Kind, Refused, Response
 from batchproof.targets.verbs import full
 from batchproof.targets.virtual import VirtualTarget
 
@@ -403,6 +406,31 @@ def test_the_second_of_two_workers_may_get_only_the_sixth_request(
 
     assert (seen.sent, seen.together) == (sent, together)
     assert seen.instances == ((0, 1) if together else (0,))
+
+
+class _OnlyTold(_Changed):
+    told = 0
+
+    def cancel(self, future: Future[Response]) -> None:
+        """Tell the sender, and let the request be executed when its turn comes."""
+        self.told += 1
+        future.set_exception(Refused(Kind.CANCELLED, "cancelled"))
+
+    def queued(self) -> int:
+        """Return how many wait whose senders were not told."""
+        waiting: int = self._inner.queued()
+        return waiting - self.told
+
+
+def test_a_cancelled_request_has_had_its_turn() -> None:
+    """One that leaves alone, when its delay is over, is seen although its sender was told long before."""
+
+    class OnlyTold(Honest):
+        lie = _OnlyTold
+
+    probe = Probe(full(OnlyTold()).deploy(BatcherConfig(max_batch_size=4, max_queue_delay_ns=150 * MS)))
+
+    assert experiments.cancelled(probe, 4, usable=True).executed
 
 
 @pytest.mark.parametrize(
