@@ -46,9 +46,9 @@ def test_never_executed_with_policy(drive, judge):
 @pytest.mark.rule("DB-CANCEL-003")
 def test_others_close_up(drive, judge):
     """Other requests keep their order and fill the place that a cancelled request leaves in its batch"""
-    judge(drive(FOUR, taken_back(9, 1, 6), policy=True))
-
-    judge(drive(FOUR, taken_back(MANY + 5, *range(1, MANY + 1)), policy=True))  # a wide gap behind the head
+    found = judge(drive(FOUR, taken_back(9, 1, 6), policy=True))
+    if found.passed:
+        judge(drive(FOUR, taken_back(MANY + 5, *range(1, MANY + 1)), policy=True))  # a wide gap behind the head
 
 
 @pytest.mark.rule("DB-CANCEL-004")
