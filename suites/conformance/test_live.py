@@ -25,6 +25,7 @@ from batchproof.fixtures.driving.script import (
     burst,
     gated,
     in_line,
+    names_of,
     plugged,
 )
 from batchproof.reference_batcher import BatcherConfig
@@ -56,8 +57,15 @@ def test_no_idle_beside_work(drive, judge):
 def test_instances_in_parallel(drive, judge, claims):
     """As many batches run at once as there are instances"""
     plugs = [step for i in range(3) for step in (Send(f"p{i}", hold=f"gate{i}"), Entered(f"p{i}"))]
+    plugged_all = (*plugs, *(Release(f"gate{i}") for i in range(3)))
 
-    judge(drive(THREE_INSTANCES, (*plugs, *(Release(f"gate{i}") for i in range(3)))))
+    found = judge(drive(THREE_INSTANCES, plugged_all))
+
+    waves = [[Send(f"before{wave}-{i}") for i in range(24)] for wave in range(24)]  # two batches for each instance
+    if found.passed:
+        drive(THREE_INSTANCES, tuple(step for wave in waves for step in (*wave, Answered(names_of(wave)))))
+        judge(drive(THREE_INSTANCES, plugged_all))
+
     if claims.get("queue") != "each-instance":
         each = replace(THREE_INSTANCES, max_batch_size=max(4, claims.get("smallest_batch", 4)))
         names = [f"r{i}" for i in range(3 * each.max_batch_size)]
@@ -74,6 +82,12 @@ def test_close_settles(drive, judge, claims):
     if claims.get("priorities"):
         levels = tuple(Send(f"r{i}", priority=2 if i % 5 else 1) for i in range(11))
         judge(drive(TWO_LEVELS, (plug, Entered("plug"), *levels, Queued(11), Close(), Release("gate"))))
+    if value_of(claims, "instances") is True:
+        for last in (0, 2):  # closing waits for whichever instance ends last
+            works = [BUSY_NS // 4 if at == last else 0 for at in range(3)]
+            plugs = [Send(f"p{at}", hold="gate", work_ns=work_ns) for at, work_ns in enumerate(works)]
+            held = (step for one in plugs for step in (one, Entered(one.name)))
+            judge(drive(THREE_INSTANCES, (*held, Close(), Release("gate"))))
 
 
 @pytest.mark.rule("DB-LIVE-005")

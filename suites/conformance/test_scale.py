@@ -35,7 +35,8 @@ SIX = BatcherConfig(max_batch_size=6)  # a ring of 64, 128 or 256 rows is not fu
 WIDE = BatcherConfig(max_batch_size=128)
 HUGE = BatcherConfig(max_batch_size=2048)
 DEEP = gated(*(Send(f"r{i}") for i in range(48)))
-DEEPER = gated(*(Send(f"r{i}") for i in range(200)))  # more than the 64 or 128 places that a queue may begin with
+GROWING = ((224, 48), (37, 96), (37, 200))  # before a backlog, and in it: a ring grows where it does not begin
+AGAIN = (1 << 10, 1 << 11, 1 << 12)  # where a number of so many bits begins again
 GROUPS, TURNS = (7, 11), 17  # batches one behind another, of which the last one leaves nobody behind: 306 in all
 TAKEN = 66  # batches: what happens after 64 of them happens while somebody waits who came meanwhile
 LATER = {"after_ns": 1}  # so that simulated time passes too: at one moment, each could have met all others in the queue
@@ -99,7 +100,16 @@ def test_deep_backlog_fills_batches(drive, judge):
 @pytest.mark.rule("DB-SCALE-002")
 def test_deep_backlog_keeps_its_order(drive, judge):
     """In a deep backlog, too, requests enter batches in the order in which they were queued"""
-    judge(drive(LATE, (*rounds("early", 224, work_ns=1 * MS), *DEEPER)))
+    sent = 0
+    for early, depth in GROWING:
+        timeline = drive(LATE, (*rounds("early", early, work_ns=1 * MS), *gated(*(Send(f"r{i}") for i in range(depth)))))
+        if not judge(timeline).passed:
+            return
+        sent += len(timeline.requests)
+    for number in () if slow(timeline) else AGAIN:
+        timeline = drive(LATE, (*rounds("early", number - sent - 24), *DEEP))  # it is in the middle of the backlog
+        judge(timeline)
+        sent += len(timeline.requests)
 
 
 @pytest.mark.rule("DB-SCALE-003")
