@@ -128,7 +128,7 @@ def dozens_of_aborts(on, judge):
 def aborts_of_three(on, judge):
     """Three continuations share two blocks, and are aborted when they have begun; then one needs half of all blocks."""
     for place in range(8):
-        on.send(f"three{place}", length=2 * on.block + 3, max_tokens=2 * on.block, samples=3)
+        on.send(f"three{place}", length=2 * on.block + 3, max_tokens=on.block, samples=3)  # they fit together to their ends
         on.until_running(f"three{place}")
         on.step(2)
         on.abort(f"three{place}")
