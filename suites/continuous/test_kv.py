@@ -26,8 +26,16 @@ def test_blocks_return(generating, judge):
             on.abort(f"r{place}")
     on.until(on.ended)
     on.send("whole", length=7 * on.block, max_tokens=on.block)
-
     judge(on.generations())
+
+    if on.claims.get("preemption"):  # one of two loses its blocks when its last one is filled in part
+        on = generating(seqs=2, blocks=8)
+        on.send("r0", length=2 * on.block, max_tokens=3 * on.block)
+        on.until_got("r0", on.block // 2)
+        on.send("r1", length=2 * on.block, max_tokens=3 * on.block)
+        on.finish()
+        on.send("whole", length=7 * on.block, max_tokens=on.block)
+        judge(on.generations())
 
 
 @pytest.mark.rule("CB-KV-003")
@@ -181,6 +189,18 @@ def test_hits_return(generating, judge):
         on.finish()
     on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
     judge(on.generations())
+
+    if on.claims.get("cancel"):
+        on = generating(blocks=12, length=12, prefix_cache=True)
+        for family in range(14):  # one of two that found a prompt in the cache is taken back
+            on.send(f"first{family}", length=4 * on.block - 2, max_tokens=2)
+            on.finish()
+            on.send(f"hit{family}", f"gone{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=8)
+            on.until_got(f"gone{family}", 1)
+            on.abort(f"gone{family}")
+            on.finish()
+        on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
+        judge(on.generations())
 
 
 @pytest.mark.rule("CB-KV-014")
