@@ -260,7 +260,7 @@ def test_its_place(generating, judge):
 
 
 @pytest.mark.rule("CB-ABORT-015")
-def test_all_continuations(generating, judge):
+def test_all_continuations(generating, judge, claims):
     """An abort takes back all continuations of a request"""
     on = generating()
     on.send("goes", max_tokens=4 * on.block, samples=3)
@@ -268,5 +268,13 @@ def test_all_continuations(generating, judge):
     on.until_running("goes", "stays")
     on.step(3)  # some engines tell several continuations only at their end
     on.abort("goes")
-
     judge(on.generations())
+
+    if claims.get("preemption") and claims.get("kv_blocks"):  # some of them have lost their blocks, and others run
+        on = generating(blocks=12)
+        on.send("stays", length=2 * on.block, max_tokens=4 * on.block)
+        on.until_got("stays", 1)
+        on.send("goes", length=on.block // 2, max_tokens=3 * on.block, samples=3)
+        on.until_got("stays", 5 * on.block // 2)
+        on.abort("goes")
+        judge(on.generations())

@@ -24,6 +24,8 @@ def test_blocks_return(generating, judge):
         if on.claims.get("cancel") and place % 4 == 3:
             on.until_running(f"r{place}")
             on.abort(f"r{place}")
+    for place in range(16, 24 if on.claims.get("stop_tokens") else 16):  # each ends long before it might have to
+        on.send(f"r{place}", max_tokens=3 * on.block, stop_after=2)
     on.until(on.ended)
     on.send("whole", length=7 * on.block, max_tokens=on.block)
     judge(on.generations())
