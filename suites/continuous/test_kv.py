@@ -24,10 +24,20 @@ def test_blocks_return(generating, judge):
         if on.claims.get("cancel") and place % 4 == 3:
             on.until_running(f"r{place}")
             on.abort(f"r{place}")
+    for place in range(16, 24 if on.claims.get("stop_tokens") else 16):  # each ends long before it might have to
+        on.send(f"r{place}", max_tokens=3 * on.block, stop_after=2)
     on.until(on.ended)
     on.send("whole", length=7 * on.block, max_tokens=on.block)
-
     judge(on.generations())
+
+    if on.claims.get("preemption"):  # one of two loses its blocks when its last one is filled in part
+        on = generating(seqs=2, blocks=8)
+        on.send("r0", length=2 * on.block, max_tokens=3 * on.block)
+        on.until_got("r0", on.block // 2)
+        on.send("r1", length=2 * on.block, max_tokens=3 * on.block)
+        on.finish()
+        on.send("whole", length=7 * on.block, max_tokens=on.block)
+        judge(on.generations())
 
 
 @pytest.mark.rule("CB-KV-003")
@@ -115,6 +125,7 @@ def test_whole_beginning(generating, judge):
     """A request takes no more tokens from the prefix cache than it shares with the beginning of an earlier one"""
     on = generating(prefix_cache=True)
     block = on.block
+    on.send("short", length=2 * block, shared=block)  # an engine may know a beginning only where a prompt has ended
     on.send("first", length=3 * block, shared=2 * block)
     on.send("second", length=2 * block)
     on.until(on.ended)
@@ -180,6 +191,18 @@ def test_hits_return(generating, judge):
         on.finish()
     on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
     judge(on.generations())
+
+    if on.claims.get("cancel"):
+        on = generating(blocks=12, length=12, prefix_cache=True)
+        for family in range(14):  # one of two that found a prompt in the cache is taken back
+            on.send(f"first{family}", length=4 * on.block - 2, max_tokens=2)
+            on.finish()
+            on.send(f"hit{family}", f"gone{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=8)
+            on.until_got(f"gone{family}", 1)
+            on.abort(f"gone{family}")
+            on.finish()
+        on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
+        judge(on.generations())
 
 
 @pytest.mark.rule("CB-KV-014")

@@ -63,7 +63,8 @@ ENGINES = (
     Claim(
         "ages",
         "A waiting request gains a level of priority every so many iterations, so that none waits for ever behind others "
-        "that are more urgent and keep coming. If false, a priority stays as it was sent.",
+        "that are more urgent and keep coming. If false, a priority stays as it was sent. An engine with levels of its own, "
+        "and no priorities of requests, claims after how many iterations of waiting one comes before newcomers.",
         "priorities that age",
         OR_NOTHING,
         least=1,

@@ -1,4 +1,4 @@
-"""What the adapters of `quota`, `aging` and `drafts` have in common: the witness as the model, and refusals."""
+"""What the adapters beside it have in common: the witness as the model, and refusals."""
 
 from batchproof.reference_batcher.continuous import EngineConfig
 from batchproof.targets import TargetInfo
@@ -33,7 +33,7 @@ class Opened:
             self.outputs.append(Output(request.name, end="refused", text=str(refusal)))
 
     def step(self) -> tuple[list[Output], bool]:
-        self.outputs += [Output(name, tuple(tokens), end) for name, tokens, end in self.engine.step()]
+        self.outputs += [Output(name, tuple(tokens), end, *sample) for name, tokens, end, *sample in self.engine.step()]
         outputs, self.outputs = self.outputs, []
         return outputs, self.engine.busy
 
