@@ -1,11 +1,10 @@
 """Liveness: no request is forgotten, and no instance is idle while a request is due."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
+from batchproof.fixtures.driving.closing import delay_while_closing
 from batchproof.fixtures.driving.script import (
     HOUR,
     MS,
@@ -37,7 +36,6 @@ SHORTLY = BatcherConfig(max_batch_size=4, max_queue_delay_ns=500 * MS)
 FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, queue_timeout_ns=60_000 * MS)
 TWO_LEVELS = BatcherConfig(max_batch_size=4, priority_levels=2, default_priority_level=2)
 THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
-KEPT_NS = 1000 * MS  # a delay that goes on while the model is closed
 BUSY_NS = 1000 * MS  # a batch in the model is so long under way that closing has been heard of before it ends
 
 
@@ -110,7 +108,7 @@ def test_close_ends_the_delay(drive, judge, claims):
     """Closing the model settles the requests that wait for their queue delay, even if that is an hour"""
     waiting = Send("r0"), Send("r1"), Send("last", after_ns=100 * MS)
     full = Send("plug", hold="gate", work_ns=BUSY_NS), *(Send(f"plug{i}") for i in range(1, 4)), Entered("plug")
-    patient = replace(PATIENT, max_queue_delay_ns=_while_closing(claims))
+    patient = replace(PATIENT, max_queue_delay_ns=delay_while_closing(claims))
 
     judge(drive(patient, (waiting[0], waiting[-1], Close())))  # with a mark that ends the queue, they are no full batch
 
@@ -170,7 +168,7 @@ def test_close_ends(drive, judge, claims):
     cases.append((config, (*held, *ending)))
     cases += [(config, (*held[:2], Close(), Release(gates[0]), Closed()))] * (count > 1)  # the others are idle
     if not unmet(claims, ("delay",)):
-        waiting = replace(config, max_queue_delay_ns=_while_closing(claims))
+        waiting = replace(config, max_queue_delay_ns=delay_while_closing(claims))
         cases.append((waiting, (Send("waits"), Send("last", after_ns=100 * MS), Close(), Closed())))
     for deployed, script in cases:
         found = judge(drive(deployed, script))
@@ -185,8 +183,3 @@ def _history() -> Script:
     failed = Send("bad", fail=True), Answered(("bad",))
     again = Send("held", hold="second"), Entered("held"), Cancel("held"), Release("second"), Send("r2"), Answered(("r2",))
     return (*first, *taken_back, *failed, *again, Close(), Closed())
-
-
-def _while_closing(claims: Mapping[str, Any]) -> int:
-    """Return the delay of what waits when the model is closed: an hour, unless closing waits for its end."""
-    return HOUR if value_of(claims, "closing_delay") == "ended" else KEPT_NS
