@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 import numpy.typing as npt
 
+from batchproof.host.plain_files import read_plain_text
 from batchproof.stats.arrays import Ints
 
 MOST = 50_000_000  # requests in one schedule: an array of 400 MB
@@ -152,8 +153,10 @@ def trace(path: str | Path, unit: str = "") -> Schedule:
     try:
         if file.stat().st_size > LARGEST_TRACE:
             raise ScheduleError(f"{file} has more than {LARGEST_TRACE >> 20} MiB")
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = read_plain_text(file).splitlines()
+    except OSError as error:
+        raise ScheduleError(f"cannot read the trace {file}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
         raise ScheduleError(f"cannot read the trace {file}: {error}") from None
     stated = lines[0].partition("unit:")[2].strip() if lines and lines[0].startswith("#") else ""
     if stated and unit and stated != unit:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from batchproof.host.plain_files import read_plain
 from batchproof.reports.figures import Figure
 from batchproof.reports.formats import ab, bench, report
 from batchproof.reports.formats.jsonl import Line, ReportError, target_name
@@ -88,8 +89,7 @@ def _file(path: Path) -> Path:
 def _is_report(file: Path) -> bool:
     """Say whether the first line of a file with any name is that of a check; whatever else it is, `read` will say."""
     try:
-        with file.open("rb") as lines:
-            header = json.loads(lines.readline(1_000_000))
+        header = json.loads(read_plain(file, 1_000_000).partition(b"\n")[0])
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(header, dict) and "rules" in header

@@ -14,6 +14,7 @@ from batchproof.bench.ab.question import BASE, NEW
 from batchproof.bench.ab.revision import checked_out
 from batchproof.bench.ab.side import Spec
 from batchproof.host.awake import kept_awake
+from batchproof.host.plain_files import read_plain
 from batchproof.load.spread.ask import Wanted as Crewed
 from batchproof.load.workload import MS, WORKS, Work
 from batchproof.reference_batcher.config import BatcherConfig
@@ -124,8 +125,7 @@ def _config(name: str, path: Path | None) -> dict[str, Any] | None:
     if path is None:
         return None
     try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST_FILE + 1)
+        raw = read_plain(path, LARGEST_FILE + 1)
         if len(raw) > LARGEST_FILE:
             raise Misuse(f"--{name}-config {path}: larger than {LARGEST_FILE >> 20} MiB, so it is not a configuration")
         return BatcherConfig.from_pbtxt(raw.decode("utf-8")).facts()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from pathlib import Path
 from batchproof.commands.lint.neighbours import CONFIG, neighbours
 from batchproof.fixtures.judging.checkers.config.common import Beside, alone
 from batchproof.fixtures.judging.pbtxt import is_of_another_program
+from batchproof.host.plain_files import read_plain
 
 STDIN = "-"
 LARGEST = 64 << 20  # bytes; real ones have a few thousand
@@ -87,8 +86,8 @@ def _is_of_another_program(path: str) -> bool:
     if Path(path).name == CONFIG:
         return False
     try:
-        return is_of_another_program(_read_plain(path).decode("utf-8", "surrogateescape"))
-    except (_NotPlainError, OSError, ValueError):
+        return is_of_another_program(read_plain(path, LARGEST + 1).decode("utf-8", "surrogateescape"))
+    except (OSError, ValueError):
         return False
 
 
@@ -96,9 +95,7 @@ def _read(path: str, release: tuple[int, int] | None) -> Source:
     if path == STDIN and sys.stdin is None:
         return Source("<stdin>", why="standard input is closed")
     try:
-        data = sys.stdin.buffer.read(LARGEST + 1) if path == STDIN else _read_plain(path)
-    except _NotPlainError as error:
-        return Source(path, why=str(error))
+        data = sys.stdin.buffer.read(LARGEST + 1) if path == STDIN else read_plain(path, LARGEST + 1)
     except (OSError, ValueError) as error:
         return Source(path, why=(error.strerror if isinstance(error, OSError) else None) or str(error))
     if len(data) > LARGEST:
@@ -123,27 +120,4 @@ def _folder(here: Path) -> str:
 
 
 def _read_neighbour(path: Path) -> bytes:
-    try:
-        return _read_plain(str(path))
-    except _NotPlainError as error:
-        raise OSError(str(error)) from None
-
-
-class _NotPlainError(Exception):
-    """It is a device, a pipe or the like: reading it may never end."""
-
-
-def _read_plain(path: str) -> bytes:
-    """Return the content of a plain file; it is opened in a way that does not wait for the other end of a pipe."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        if error.errno == errno.ENXIO:
-            raise _NotPlainError("it is a socket, or a device that is missing, not a file") from None
-        raise
-    with os.fdopen(descriptor, "rb") as file:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISREG(mode):
-            kinds = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}
-            raise _NotPlainError(f"it is {kinds.get(stat.S_IFMT(mode), 'something')}, not a file")
-        return file.read(LARGEST + 1)
+    return read_plain(path, LARGEST + 1)

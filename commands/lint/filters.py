@@ -14,6 +14,7 @@ from batchproof.commands.output import whole
 from batchproof.fixtures.judging.catalogue import rules, select
 from batchproof.fixtures.judging.checkers.config import CHECKS, DIRECTORY, PARSE, TEMPLATE, Problem
 from batchproof.fixtures.judging.checkers.config import MANY as COUNTED
+from batchproof.host.plain_files import read_plain_text
 
 PROFILE = "CONFIG"
 FORMAT = 1
@@ -138,9 +139,7 @@ class Baseline:
 def read_baseline(path: Path) -> Baseline:
     """Read what `write_baseline` wrote; FilterError if it is not that."""
     try:
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            raise FilterError(f"cannot read the baseline {path}: it is a pipe, a device or the like, not a file")
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_plain_text(path))
         if data["format"] != FORMAT:
             raise FilterError(f"the baseline {path} has format {data['format']}, and this version reads {FORMAT}")
         return Baseline((str(one["path"]), str(one["rule"]), str(one["message"])) for one in data["findings"])

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from batchproof.host.plain_files import read_plain_text
 from batchproof.load.generation.demand import Demand
 from batchproof.load.schedule import LARGEST_TRACE, Schedule, ScheduleError
 
@@ -29,8 +30,10 @@ def read(path: str | Path) -> Demand:
     try:
         if file.stat().st_size > LARGEST_TRACE:
             raise ScheduleError(f"{file} has more than {LARGEST_TRACE >> 20} MiB")
-        rows = list(csv.reader(file.read_text(encoding="utf-8-sig").splitlines()))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        rows = list(csv.reader(read_plain_text(file, "utf-8-sig").splitlines()))
+    except OSError as error:
+        raise ScheduleError(f"cannot read the trace {file}: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
         raise ScheduleError(f"cannot read the trace {file}: {error}") from None
     if not rows or (missing := [name for name in COLUMNS if name not in rows[0]]):
         lacks = ", ".join(missing) if rows else "its first line"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 import zlib
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from batchproof import __version__
+from batchproof.host.plain_files import read_plain
 from batchproof.reports.formats.schemas import flaw, version
 
 NAME = "bundle"
@@ -60,7 +62,7 @@ def read(path: Path) -> Bundle:
 
 def _content(path: Path) -> Any:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(read_plain(path))) as archive:
             if archive.getinfo(INSIDE).file_size > LARGEST:
                 raise BundleError(f"{path} is not a replay bundle: {INSIDE} has more than {LARGEST >> 20} MiB")
             return json.loads(archive.read(INSIDE))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from batchproof.host.plain_files import read_plain
 from batchproof.reports.formats.jsonl import Line, LineWriter, ReportError, now
 from batchproof.reports.formats.schemas import flaw, version
 
@@ -41,7 +42,7 @@ def read(folder: Path) -> HuntFile:
     """
     path = folder / FILE
     try:
-        raw = path.read_bytes()
+        raw = read_plain(path)
     except FileNotFoundError:
         raise ReportError(f"{path}: no such file") from None
     except OSError as error:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from batchproof import __version__
+from batchproof.host.plain_files import read_plain
 from batchproof.reports.formats.schemas import flaw, schema, version
 from batchproof.reports.wording import clean
 
@@ -108,7 +109,7 @@ def opened(path: str | Path, name: str) -> Iterator[bytes]:
     file = Path(path)
     try:
         file = file / name if file.is_dir() else file
-        yield file.read_bytes()
+        yield read_plain(file)
     except FileNotFoundError:
         raise ReportError(f"{file}: no such file") from None
     except OSError as error:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from batchproof.host.plain_files import read_plain_text
 from batchproof.reports.formats.schemas import flaw
 from batchproof.reports.wording import line
 
@@ -66,7 +67,7 @@ def _entry(where: str, entry: Mapping[str, Any]) -> Truth:
 
 def _table(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_plain_text(path))
     except OSError as error:
         raise TruthError(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

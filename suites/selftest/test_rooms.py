@@ -24,7 +24,7 @@ ARROWS: dict[str, set[str]] = {
     "host": set(),
     "stats": set(),
     "reference_batcher": set(),
-    "reports": {"stats"},
+    "reports": {"host", "stats"},
     "targets": {"host", "reference_batcher"},
     "load": {"host", "reference_batcher", "stats", "targets"},
     "fixtures.evidence": {"host", "load", "reports", "stats", "targets"},

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from batchproof.host.plain_files import read_plain
 from batchproof.reports.figures import LONGEST, Better, Figure, figure_id
 from batchproof.reports.history.run import LARGEST, Commit, HistoryError, seconds_of
 
@@ -41,7 +42,7 @@ class Source:
             about = path.stat()
             if about.st_size > MOST:
                 raise NotImported(f"{path}: it has {about.st_size >> 20} MiB, and at most {MOST >> 20} are read")
-            raw = path.read_bytes()
+            raw = read_plain(path)
         except OSError as error:
             raise NotImported(f"{path}: cannot be read ({error.strerror})") from None
         try:

@@ -200,7 +200,7 @@ def test_what_is_not_a_file_is_not_waited_for(tmp_path: Path, capsys: pytest.Cap
         assert run(tmp_path / "s.pbtxt") is ExitStatus.MISUSE
 
     told = capsys.readouterr().err.splitlines()
-    assert "it is a pipe, a device or the like, not a file" in told[0]
+    assert "it is a pipe, not a file" in told[0]
     assert "it is a socket" in told[1]
 
 
