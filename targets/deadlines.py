@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from batchproof.host.watcher import awaited
 from batchproof.targets.protocol import Misuse, TargetError
 
 PREFIX = "BATCHPROOF_"
@@ -20,6 +21,10 @@ TIMEOUTS_S = {
     "CONNECT_S": 5.0,  # the first call, and whether a server is still there
     "DEPLOY_S": 600.0,  # an adapter's `deploy`, whatever it does, and making the adapter itself
 }
+
+
+AGAIN_S = 1.0  # code that catches the exception gets another one
+GRACE_S = 10.0  # for what an exception sets in motion, before the process is ended
 
 
 class TooLate(TargetError):
@@ -53,23 +58,32 @@ def more_time(name: str) -> str:
 
 @contextmanager
 def within(name: str, what: str) -> Iterator[None]:
-    """Raise TooLate in the code below when `what` has taken longer than the timeout `name`.
+    """Raise TooLate in the code below when `what` has taken longer than the timeout `name`; see `interrupted`."""
+    seconds = timeout_s(name)
+    with interrupted(seconds, what, lambda: TooLate(f"{what} has not returned after {seconds:g} s: {more_time(name)}")):
+        yield
+
+
+@contextmanager
+def interrupted(seconds: float, what: str, late: Callable[[], Exception]) -> Iterator[None]:
+    """Raise an exception in the code below when it has taken so many seconds, and again each second that it goes on.
 
     It uses SIGALRM, because an adapter may start processes that end with the thread that started them. So it works in the
-    main thread only, and not inside foreign code that never returns to Python. An alarm that is already set is left alone.
+    main thread only, and not inside foreign code that never returns to Python: there, the process that watches this one
+    ends it a little later (`host.watcher`). An alarm that is already set is left alone.
     """
-    seconds = timeout_s(name)
     if threading.current_thread() is not threading.main_thread() or signal.getitimer(signal.ITIMER_REAL)[0]:
         yield
         return
 
     def ring(_number: int, _frame: FrameType | None) -> None:
-        raise TooLate(f"{what} has not returned after {seconds:g} s: {more_time(name)}")
+        raise late()
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_S)
     try:
-        yield
+        with awaited(what, seconds + GRACE_S):
+            yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -2,6 +2,8 @@
 
 import pytest
 
+TIERS = 24  # prompts of three to seven blocks, of which two begin alike
+
 
 @pytest.mark.rule("CB-KV-001")
 def test_own_blocks(generating, judge):
@@ -149,8 +151,21 @@ def test_each_token_counts(generating, judge):
         on.send(f"turned{place}", prompt=(*base[:place], *base[place : place + 2][::-1], *base[place + 2 :]), max_tokens=2)
     on.send("reversed", prompt=(*base[:block], *base[block : 2 * block][::-1], *base[2 * block :]), max_tokens=2)
     on.send("exchanged", prompt=(*base[:block], *base[2 * block : 3 * block], *base[block:]), max_tokens=2)
-
     judge(on.generations())
+
+    if on.claims.get("kv_blocks"):  # more than the KV cache holds, and more than what may stand behind it, many times over
+        on = generating(blocks=8, prefix_cache=True)
+        for place in range(TIERS):
+            length = (3 + place % 4) * block + 2
+            on.send(f"kept{place}", length=length, shared=2 * block, family=place // 2, max_tokens=2)
+            on.finish()
+        for place in (*range(TIERS - 1, 0, -3), *range(0, TIERS, 3)):
+            again = on.prompt_of(f"kept{place}")
+            on.send(f"half{place}", prompt=again[: len(again) // 2 + 1], max_tokens=2)
+            on.finish()
+            on.send(f"begins{place}", prompt=again, max_tokens=2)
+            on.finish()
+        judge(on.generations())
 
 
 @pytest.mark.rule("CB-KV-012")

@@ -38,6 +38,12 @@ def test_first_come(generating, judge, claims):
         on.send(f"r{place}", length=2 * on.block - place % 5, shared=0 if place % 3 else on.block, max_tokens=2)
     judge(on.generations())
 
+    if claims.get("samples"):  # all continuations of a request come before later ones
+        on = generating()
+        for place, count in enumerate((3, 1, 2, 1, 3, 2, 1, 1)):
+            on.send(f"r{place}", length=on.block // 2 + place, max_tokens=6 + 3 * (place % 3), samples=count)
+        judge(on.generations())
+
 
 @pytest.mark.rule("CB-ORDER-002")
 def test_long_among_short(generating, judge, claims):
@@ -45,7 +51,8 @@ def test_long_among_short(generating, judge, claims):
     on = generating(seqs=2)
     short_ones(on, (5, 8), 4, most=4)
     for place in range(LONG_ONES):  # for hundreds of iterations: what orders the queue may be a clock or a number that wraps
-        on.send(f"long{place}", length=6 * on.block, max_tokens=9)  # its text is longer than any other, too
+        count = 2 if claims.get("samples") and place % 4 == 1 else 1  # the second continuation has its turn as well
+        on.send(f"long{place}", length=6 * on.block, max_tokens=9, samples=count)  # its text is longer than any other, too
         short_ones(on, (5, 8, 6), 8, most=4)
     short_ones(on, (5, 8, 6), 32 + until_raised(claims), most=4)
     judge(on.generations())

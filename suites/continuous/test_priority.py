@@ -18,15 +18,23 @@ def test_higher_first(generating, judge):
 
 
 @pytest.mark.rule("CB-PRIO-002")
-def test_equals_by_arrival(generating, judge):
+def test_equals_by_arrival(generating, judge, claims):
     """Requests of equal priority are scheduled in the order in which they arrived"""
     on = generating(seqs=1, policy="priority")
     on.send("runs", max_tokens=on.block)
     on.until_running("runs")
     for place, length in enumerate((2, 1, 3, 1, 2)):
         on.send(f"r{place}", length=length * on.block, max_tokens=4, priority=3)
-
     judge(on.generations())
+
+    if claims.get("samples") and not claims.get("takes_turns") and claims.get("stages", 1) == 1:
+        on = generating(seqs=3, policy="priority")
+        on.send("keeps", length=on.block // 2, max_tokens=3 * on.block, samples=3, priority=3)
+        on.until_got("keeps", 2)
+        for place in range(3):  # each continuation is as urgent as its request, and came as early
+            on.send(f"late{place}", length=on.block // 2, max_tokens=4, priority=3)
+            on.advance(1)
+        judge(on.generations())
 
 
 @pytest.mark.rule("CB-PRIO-003")

@@ -14,7 +14,9 @@ from batchproof.host.clock import HOST_CLOCK
 PROGRAM = """
 import os, signal, subprocess, sys
 from batchproof.host.process_end import run_to_the_end
-from batchproof.host.watcher import run_watched, tell
+from batchproof.host import watcher
+from batchproof.host.watcher import awaited, run_watched, tell
+watcher.LOOK_S = 0.1
 def work():
     tell(doing="a thing was tried", report="there")
     tell(report="")
@@ -37,6 +39,11 @@ ENDS = {
         "os.kill(os.getpid(), signal.SIGKILL)", 9,
         "was killed by SIGKILL (as by a kernel that has run out of memory) [('doing', 'a thing was tried')]",
     ),
+    "a call that never returns": (
+        "with awaited('a call', 0.2): signal.pause()",
+        9, "was ended, as a call had not returned after 0.2 s [('doing', 'a thing was tried')]",
+    ),
+    "a call that returns": ("with awaited('a call', 0.2): pass\n    signal.sigtimedwait([signal.SIGUSR1], 1)", 0, ""),
 }  # fmt: skip
 
 
