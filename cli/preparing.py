@@ -100,13 +100,14 @@ def new_adapter(
     on_asyncio: Annotated[bool, typer.Option("--asyncio", help="It runs on an asyncio event loop.")] = False,
     over_http: Annotated[bool, typer.Option("--http", help="It is behind its own HTTP server.")] = False,
     over_grpc_v2: Annotated[bool, typer.Option("--grpc-v2", help="It is behind a KServe V2 server over gRPC.")] = False,
+    on_node: Annotated[bool, typer.Option("--node", help="It is written in JavaScript, for Node.")] = False,
     sequences: Annotated[bool, typer.Option("--sequences", help="It batches sequences, and nothing else.")] = False,
     engine: Annotated[bool, typer.Option("--engine", help="It is an engine with continuous batching.")] = False,
 ) -> None:
     """Write an adapter that runs, a stand-in for the batcher behind it, and a test. Say what is still missing."""
     from batchproof.commands.new.adapter import KINDS, print_new_adapter
 
-    asked = (in_process, on_asyncio, over_http, over_grpc_v2, sequences, engine)
+    asked = (in_process, on_asyncio, over_http, over_grpc_v2, on_node, sequences, engine)
     given = [kind for kind, one in zip(KINDS, asked, strict=True) if one]
     if len(given) > 1:
         misuse(f"choose one of --{' and --'.join(given)}")

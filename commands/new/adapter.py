@@ -1,7 +1,7 @@
 """`batchproof new adapter NAME`: a complete adapter, a stand-in for the batcher behind it, and a test that runs CORE.
 
-There are four kinds for batchers, by how one is reached, one for batchers of sequences, and one for engines with
-continuous batching. The files in `skeleton/` are the source: they run as they are, and docs/adapters.md shows two of them.
+There are five kinds for batchers, by how one is reached, one for batchers of sequences, and one for engines with
+continuous batching. The files in `skeleton/` are the source: they run as they are, and docs/adapters.md shows one of them.
 The new name replaces `example`.
 """
 
@@ -16,6 +16,7 @@ from batchproof.exit_status import ExitStatus, refuse
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 BATCHER, ADAPTER, SERVER, ENGINE, TEST = "{}_batcher.py", "{}_adapter.py", "{}_server.py", "{}_engine.py", "test_{}.py"
+NODE = ("{}_batcher.mjs", "{}_witness.mjs", "{}_adapter.mjs", TEST)
 FILES = {"batcher": BATCHER, "adapter": ADAPTER, "server": SERVER, "engine": ENGINE}
 IN_PROCESS = (
     "{adapter}: import your batcher instead of {batcher}, and delete {batcher}",
@@ -34,6 +35,11 @@ OF_SEQUENCES = (
     "{adapter}, model: tell the witness which place each request has, and what the model is told: START, END, READY, ID",
     "{adapter}, submit: send the payload with its sequence; say which Kind each of your errors is",
 )
+ON_NODE = (
+    "{name}_adapter.mjs: import your batcher instead of {name}_batcher.mjs, and delete {name}_batcher.mjs",
+    "{name}_adapter.mjs, deploy: start it with `witness` as its model; size and delay come from `config`",
+    "{name}_adapter.mjs, submit, kind: hand the request over; say which kind each of your errors is (docs/adapters.md)",
+)
 STEPPED = (
     "{adapter}: import your engine instead of {engine}, and delete {engine}",
     "{adapter}, __init__: give it the witness as its language model; its sizes come from `config`",
@@ -48,6 +54,7 @@ class Kind:
     sources: tuple[str, ...]
     steps: tuple[str, ...]
     profile: str = "CORE"
+    target: str = "{name}_adapter:{class_name}"
 
     def names(self, name: str) -> list[str]:
         """Return the names of the files for a batcher of this name."""
@@ -59,6 +66,7 @@ KINDS = {
     "asyncio": Kind((f"asyncio_loop/{BATCHER}", f"asyncio_loop/{ADAPTER}", TEST), IN_PROCESS),
     "http": Kind((f"in_process/{BATCHER}", f"http_server/{SERVER}", f"http_server/{ADAPTER}", TEST), SERVED),
     "grpc-v2": Kind((f"in_process/{BATCHER}", f"grpc_v2_server/{SERVER}", f"grpc_v2_server/{ADAPTER}", TEST), SERVED),
+    "node": Kind(tuple(f"node/{file}" for file in NODE), ON_NODE, target="'stdio:node {name}_adapter.mjs'"),
     "sequences": Kind((f"sequences/{BATCHER}", f"sequences/{ADAPTER}", f"sequences/{TEST}"), OF_SEQUENCES, "SEQUENCE"),
     "engine": Kind((f"engine/{ENGINE}", f"engine/{ADAPTER}", f"engine/{TEST}"), STEPPED, "CONTINUOUS"),
 }
@@ -75,13 +83,14 @@ def print_new_adapter(name: str, folder: Path, kind: str = "in-process") -> Exit
     except OSError as error:
         return refuse(f"cannot write {error.filename}: {error.strerror}", ExitStatus.UNAVAILABLE)
     names = [path.name for path in written]
-    words = {word: form.format(name) for word, form in FILES.items()}
-    spec = f"{name}_adapter:{_class(name)}"
+    words = {"name": name, **{word: form.format(name) for word, form in FILES.items()}}
+    spec = KINDS[kind].target.format(name=name, class_name=_class(name))
+    adapter = next(one for one in names if Path(one).stem == f"{name}_adapter")
     where = () if folder.resolve() == Path.cwd() else (f"cd {folder}",)
     print(f"In {folder}: {', '.join(names[:-1])} and {names[-1]}. They run as they are. What is still missing:")
     steps = (
         *(step.format(**words) for step in KINDS[kind].steps),
-        f"{words['adapter']}, claims: what its documentation promises (docs/adapters.md lists the claims)",
+        f"{adapter}, claims: what its documentation promises (docs/adapters.md lists the claims)",
         *where,
         f"batchproof adapter check {spec}, until it finds nothing",
         f"batchproof check --target {spec} --profile {KINDS[kind].profile}, and pytest {names[-1]}",
@@ -103,7 +112,7 @@ def new_adapter(name: str, folder: Path, kind: str = "in-process") -> list[Path]
     source = files("batchproof.commands.new") / "skeleton"
     for path, part in zip(paths, KINDS[kind].sources, strict=True):
         text = (source / part.format("example")).read_text(encoding="utf-8")
-        path.write_text(re.sub(r"example(?=[_\".:]|$)", name, text).replace("Example", _class(name)), encoding="utf-8")
+        path.write_text(re.sub(r"example(?=[_\".:']|$)", name, text).replace("Example", _class(name)), encoding="utf-8")
     return paths
 
 

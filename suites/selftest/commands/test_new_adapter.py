@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from importlib.resources import files
@@ -22,14 +23,17 @@ PAGE = Path(__file__).parents[3] / "docs" / "adapters.md"
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_skeleton_runs_as_it_is(tmp_path: Path, kind: str) -> None:
     """Under another name, each kind's own target is judged, and nothing in it is still called example."""
+    if kind == "node" and not shutil.which("node"):
+        pytest.skip("Node is not installed")
     written = new_adapter("my_queue", tmp_path, kind)
+    target = KINDS[kind].target.format(name="my_queue", class_name="MyQueue").strip("'")
 
     rules = "--rules=DB-SIZE-002,DB-DELAY-003,DB-ORDER-001,DB-RESULT-001,DB-FAIL-001"
     if kind == "engine":
         rules = "--profile=CONTINUOUS"  # nothing in it waits for a clock
     if kind == "sequences":
         rules = "--rules=SB-DIRECT-001,SB-DIRECT-007,SB-CONTROL-001,SB-CANCEL-002,SB-LIVE-001,SB-CORRID-012"
-    command = [sys.executable, "-m", "batchproof", "check", "--target=my_queue_adapter:MyQueue", rules]
+    command = [sys.executable, "-m", "batchproof", "check", f"--target={target}", rules]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False, env=os.environ)
 
     assert (run.returncode, run.stderr) == (0, ""), run.stdout
@@ -53,6 +57,7 @@ def test_there_are_at_most_40_lines_to_fill_in(tmp_path: Path, kind: str) -> Non
     written = new_adapter("example", tmp_path, kind)
 
     assert sum(adapter_lines(path) for path in written if path.name.endswith(("_adapter.py", "_server.py"))) <= 40
+    assert all(len(path.read_text().splitlines()) <= 40 for path in written if path.name.endswith("_adapter.mjs"))
 
 
 @pytest.mark.skipif(not PAGE.is_file(), reason="no docs here: the documentation is not installed")
