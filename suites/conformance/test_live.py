@@ -185,7 +185,6 @@ def test_another_is_removed(drive, judge, claims):
     """Removing another model neither delays nor loses what waits in this one"""
     if not unmet(claims, ("delay",)):
         drive(OLDER, lone())
-        drive(TIMED, lone())
         judge(drive(TIMED, (Send("r0"), Remove()), beside=(OLDER,)))
 
     if not unmet(claims, ("batch_limit", "instances=false|true")):
