@@ -16,6 +16,7 @@ from batchproof.fixtures.driving.script import (
     Malformed,
     Queued,
     Release,
+    Remove,
     Running,
     Script,
     Send,
@@ -24,6 +25,7 @@ from batchproof.fixtures.driving.script import (
     burst,
     gated,
     in_line,
+    lone,
     names_of,
     plugged,
 )
@@ -36,6 +38,8 @@ SHORTLY = BatcherConfig(max_batch_size=4, max_queue_delay_ns=500 * MS)
 FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, queue_timeout_ns=60_000 * MS)
 TWO_LEVELS = BatcherConfig(max_batch_size=4, priority_levels=2, default_priority_level=2)
 THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
+OLDER, YOUNGER = BatcherConfig(max_batch_size=33), BatcherConfig(max_batch_size=34)  # those that are removed
+TIMED = BatcherConfig(max_batch_size=35, max_queue_delay_ns=200 * MS)  # deployed between them
 BUSY_NS = 1000 * MS  # a batch in the model is so long under way that closing has been heard of before it ends
 
 
@@ -174,6 +178,17 @@ def test_close_ends(drive, judge, claims):
         found = judge(drive(deployed, script))
         if not (found.passed or found.vacuous):
             return  # each of the others may wait as long
+
+
+@pytest.mark.rule("DB-LIVE-012")
+def test_another_is_removed(drive, judge, claims):
+    """Removing another model neither delays nor loses what waits in this one"""
+    if not unmet(claims, ("delay",)):
+        drive(OLDER, lone())
+        judge(drive(TIMED, (Send("r0"), Remove()), beside=(OLDER,)))
+
+    if not unmet(claims, ("batch_limit", "instances=false|true")):
+        judge(drive(FOUR, plugged(*in_line(*(Send(f"r{i}") for i in range(6))), Remove()), beside=(YOUNGER,)))
 
 
 def _history() -> Script:

@@ -36,7 +36,7 @@ DELAYING_OR_LESS = BatcherConfig(
     max_batch_size=4, queue_timeout_ns=60_000 * MS, timeout_action=DELAY, allow_timeout_override=True
 )
 NONE_OR_LESS = BatcherConfig(max_batch_size=4, allow_timeout_override=True)
-MANY = 64  # requests that expire together, before more come
+MANY, CROWD = 64, 150  # requests that expire together, before more come
 SWEEP = 700 * MS  # Triton looks for expired requests every 500 ms while its instances are busy
 DELAYED_OR_LESS = BatcherConfig(
     max_batch_size=4, max_queue_delay_ns=100 * MS, queue_timeout_ns=10_000 * MS, allow_timeout_override=True
@@ -188,9 +188,10 @@ def test_next_is_not_late(drive, judge, claims):
 
 
 @pytest.mark.rule("DB-TIMEOUT-016")
-def test_refused_among_newcomers(drive, judge):
+def test_refused_among_newcomers(drive, judge, claims):
     """An expired request is refused while every instance is busy, however many newer ones come"""
-    waiting = (Send(f"r{i}") for i in range(MANY))
+    many = CROWD if claims.get("crowd") else MANY
+    waiting = (Send(f"r{i}") for i in range(many))
     newer = (Send(f"n{i}", after_ns=SHORT.queue_timeout_ns // 3) for i in range(8))
 
-    judge(drive(SHORT, plugged(*waiting, Queued(MANY), *newer)))
+    judge(drive(SHORT, plugged(*waiting, Queued(many), *newer)))
