@@ -61,7 +61,8 @@ def test_a_crowd_costs_no_more(loads, judge):
     """A crowd of clients is served at least 0.5 times as fast as a quarter of it"""
     model = loads.model(CONFIG, work=NOTHING)
     model.traffic = None  # decisions among thousands that wait are judged elsewhere
-    clients = {"fewer": loads.crowd // FEWER, "crowd": loads.crowd}
+    crowd = loads.crowd(model)
+    clients = {"fewer": crowd // FEWER, "crowd": crowd}
 
     def in_turn():
         return [loads.closed(name, model, count, 2 * count, SHORT_S) for name, count in clients.items()]
