@@ -9,7 +9,7 @@ from batchproof.commands.explain.instances import instances
 from batchproof.commands.explain.surprises import has_strategy, policies, slots, stages, varies
 from batchproof.fixtures.judging.checkers.config.common import Neighbour, enum_name, settled
 from batchproof.fixtures.judging.checkers.config.model import BATCH_BY_THEMSELVES
-from batchproof.targets.triton.completion import adds_scheduler, completer, sets_batch_size
+from batchproof.targets.triton.completion import FILES, adds_scheduler, completer, sets_batch_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,6 +48,16 @@ def explain(config: ModelConfig, own: Neighbour = UNKNOWN) -> Explanation:
         return replace(words, leaves=(added, *words.leaves))
     words = _as_written(config)
     return replace(words, leaves=(*_doubts(config, own), *words.leaves))
+
+
+def guessed(config: ModelConfig, own: Neighbour) -> ModelConfig:
+    """Return the configuration with the backend that the server guesses from the only file that tells one, or as it is."""
+    if config.platform or config.backend or config.default_model_filename or own.file not in FILES:
+        return config
+    whole = type(config)()
+    whole.CopyFrom(config)
+    whole.backend = FILES[own.file]
+    return whole
 
 
 def completed(config: ModelConfig) -> ModelConfig:
