@@ -295,6 +295,41 @@ def test_a_policy_of_versions_without_a_folder(
     assert ("version policy of model 'm': the folders next to it are 1, 2" in capsys.readouterr().out) is absent
 
 
+@pytest.mark.parametrize(
+    ("given", "where", "wrong"),
+    [
+        ('output {{ name: "O" label_filename: "{}" }}', "a.txt", "1/a.txt"),
+        (
+            'model_warmup {{ batch_size: 1 inputs {{ key: "I" value {{ input_data_file: "{}" }} }} }}',
+            "warmup/a.txt",
+            "a.txt",
+        ),
+        (
+            'sequence_batching {{ state {{ initial_state {{ data_file: "{}" }} }} }}',
+            "initial_state/a.txt",
+            "warmup/a.txt",
+        ),
+    ],
+)
+def test_files_that_a_configuration_names(
+    given: str, where: str, wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each kind of file has its place in the model's folder; nothing is said where no version lies there."""
+    put(tmp_path / "m" / "config.pbtxt", f"{GOOD}{given.format('a.txt')}\n")
+
+    def found() -> bool:
+        run(tmp_path, rules="CFG-FILE-001")
+        return f"failed to open text file for read m/{where}: No such file" in capsys.readouterr().out
+
+    assert not found()
+    put(tmp_path / "m" / "1" / "model.onnx", "")
+    assert found()
+    put(tmp_path / "m" / wrong, "")
+    assert found()
+    put(tmp_path / "m" / where, "")
+    assert not found()
+
+
 def test_a_model_without_a_name_is_called_like_its_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The server gives it that name; elsewhere nobody knows one."""
     text = WRONG.replace(GOOD, "") + 'backend: "python"\n'
