@@ -81,7 +81,7 @@ def slots(config: ModelConfig) -> int:
 
 def _in_any_order(config: ModelConfig) -> bool:
     """Return whether batches are formed of sequences' requests by a dynamic batcher, which each instance has."""
-    return config.sequence_batching.HasField("oldest")
+    return bool(config.sequence_batching.HasField("oldest"))
 
 
 def _forming(config: ModelConfig) -> tuple[Any, int]:
