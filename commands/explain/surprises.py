@@ -140,8 +140,13 @@ def _bounded(config: ModelConfig) -> bool:
 _KNOWN: tuple[tuple[str, Callable[[ModelConfig], bool], str], ...] = (
     (
         "f-2026-02",
-        lambda config: _delays(config) and instances(config).fewest == 1 and (stages(config) or _in_any_order(config)),
+        lambda config: _delays(config) and instances(config).fewest == 1 and stages(config),
         "With a queue delay and one instance, a backlog does not leave in full batches: a small batch is among them.",
+    ),
+    (
+        "f-2026-02",
+        lambda config: _delays(config) and _in_any_order(config),
+        "With a queue delay, an instance's backlog does not leave in full batches: a small batch is among them.",
     ),
     (
         "f-2026-14",

@@ -66,7 +66,7 @@ def test_each_finding_has_its_condition(batching: str, rest: str, expected: set[
         (OLDEST.format("", f"{DELAY} preferred_batch_size: 4 max_candidate_sequences: 4"), {"02", "06", "13", "20", "30"}),
         (OLDEST.format("", "preferred_batch_size: [ 4, 8 ]"), {"07", "20", "30"}),
         (OLDEST.format("", "preferred_batch_size: [ 4, 8 ] max_candidate_sequences: 5"), {"20", "30"}),
-        (OLDEST.format("instance_group { count: 2 }", DELAY), {"06", "13", "20", "30"}),
+        (OLDEST.format("instance_group { count: 2 }", DELAY), {"02", "06", "13", "20", "30"}),
         (CORRID.format("TYPE_STRING"), {"20", "32"}),
         (CORRID.format("TYPE_UINT64"), {"20", "33"}),
     ],
