@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from batchproof.commands.explain.plain import completed
+from batchproof.commands.explain.plain import completed, guessed
 from batchproof.commands.explain.plain import explain as in_words
 from batchproof.commands.explain.surprises import surprises
 from batchproof.commands.lint.files import Source, sources
@@ -57,7 +57,9 @@ def _explained(source: Source) -> dict[str, Any]:
         return {"summary": f"Triton refuses this configuration{', or ends with it' * ends}", "invalid": invalid}
     config = parse(source.text).config
     config.name = config.name or source.called
-    words = in_words(config, source.beside(config.name))
+    own = source.beside(config.name)
+    config = guessed(config, own)
+    words = in_words(config, own)
     known = [{"text": one.text, "source": one.finding} for one in surprises(completed(config))]
     return {
         "summary": visible(words.summary),

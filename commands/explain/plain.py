@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from batchproof.commands.explain.instances import instances
-from batchproof.commands.explain.surprises import has_strategy, policies, stages, varies
+from batchproof.commands.explain.surprises import has_strategy, policies, slots, stages, varies
 from batchproof.fixtures.judging.checkers.config.common import Neighbour, enum_name, settled
 from batchproof.fixtures.judging.checkers.config.model import BATCH_BY_THEMSELVES
-from batchproof.targets.triton.completion import adds_scheduler, completer, sets_batch_size
+from batchproof.targets.triton.completion import FILES, adds_scheduler, completer, sets_batch_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tritonclient.grpc.model_config_pb2 import ModelConfig
 
@@ -26,7 +26,7 @@ NO_COMPLETION = "unless the server was started with --disable-auto-complete-conf
 NOBODY = "None leaves: every instance group is passive, and a passive instance serves nothing. No request is answered."
 STRATEGY_DECIDES = "A library is asked about each request, in turn: the first that it keeps out ends the batch before it."
 UNKNOWN = Neighbour()
-FEW = 20  # models that a sentence lists
+FEW = 20  # models, or versions, that a sentence lists
 SWEEP_MS = 500  # how often waiting requests are looked at
 
 
@@ -48,6 +48,16 @@ def explain(config: ModelConfig, own: Neighbour = UNKNOWN) -> Explanation:
         return replace(words, leaves=(added, *words.leaves))
     words = _as_written(config)
     return replace(words, leaves=(*_doubts(config, own), *words.leaves))
+
+
+def guessed(config: ModelConfig, own: Neighbour) -> ModelConfig:
+    """Return the configuration with the backend that the server guesses from the only file that tells one, or as it is."""
+    if config.platform or config.backend or config.default_model_filename or own.file not in FILES:
+        return config
+    whole = type(config)()
+    whole.CopyFrom(config)
+    whole.backend = FILES[own.file]
+    return whole
 
 
 def completed(config: ModelConfig) -> ModelConfig:
@@ -96,11 +106,34 @@ def _as_written(config: ModelConfig) -> Explanation:
             leaves = ["Each request is executed alone, in the order of arrival, as soon as an instance is free."]
             waits, refused = [f"It waits for a free instance, {_as_long_as_it_takes(config)}"], []
     if config.response_cache.enable:
-        leaves.append("Where the server has a response cache, a request whose answer is in it enters no batch.")
+        leaves.append("Where the server has a response cache, a request whose answer is in it is not executed.")
     if decoupled := config.model_transaction_policy.decoupled or config.backend == "vllm":
         leaves.append(f"{DECOUPLED} {'batch' if config.WhichOneof('scheduling_choice') and not alone else 'request'}.")
     refused += [f"{NOT_STREAMED}, because the model is decoupled."] * decoupled
+    served, others = _versions(config)
+    if served and not config.HasField("ensemble_scheduling"):
+        each = "Each has batches and instances of its own; a request that names none goes to the newest."
+        leaves.append(f"{served}. {each}")
+    refused += [f"A request for {others}."] * bool(others)
     return Explanation(_summary(config), tuple(leaves), tuple(waits), (*refused, *_always_refused(config)))
+
+
+def _versions(config: ModelConfig) -> tuple[str, str]:
+    """Return which versions a policy serves, if these can be several, and which others are refused."""
+    policy = config.version_policy
+    match policy.WhichOneof("policy_choice"):
+        case "specific" if policy.specific.versions:
+            numbers = [str(one) for one in sorted(set(policy.specific.versions))]
+            shown = numbers[:FEW] + ["others"] * (len(numbers) > FEW)
+            words = f"Versions {_listed(shown, 'and')} are served, if their folders are there" if len(shown) > 1 else ""
+            return words, f"a version other than {_listed(shown)}"
+        case "latest" if policy.latest.num_versions > 1:
+            return f"The newest {policy.latest.num_versions} versions are served", "an older version"
+        case "latest":
+            return "", "a version other than the newest"
+        case "all":
+            return "Every version that has a folder is served", ""
+    return "", ""
 
 
 def _step_models(config: ModelConfig) -> str:
@@ -138,7 +171,7 @@ def _summary(config: ModelConfig) -> str:
     choice = config.WhichOneof("scheduling_choice")
     oldest = config.sequence_batching.HasField("oldest")
     kind = f"a sequence batcher ({'oldest' if oldest else 'direct'})" if choice == "sequence_batching" else kinds.get(choice)
-    most = min(config.max_batch_size, _slots(config)) if oldest else config.max_batch_size
+    most = min(config.max_batch_size, slots(config)) if oldest else config.max_batch_size
     where = "a batch" if choice in ("dynamic_batching", "sequence_batching") else "a request"
     rows = f"up to {most} rows in {where}" if most > 1 else f"one row in {where}" if most else "no batch dimension"
     ours = "" if choice == "ensemble_scheduling" else f", {instances(config)}"
@@ -200,8 +233,8 @@ def _leaves(sizes: list[int], most: int, delay: int, *, reach: int = 0, closes: 
     return [one for one in (full, others, late, clock) if one]
 
 
-def _listed(sizes: list[int]) -> str:
-    return str(sizes[0]) if len(sizes) == 1 else f"{', '.join(str(size) for size in sizes[:-1])} or {sizes[-1]}"
+def _listed(items: Sequence[object], last: str = "or") -> str:
+    return str(items[0]) if len(items) == 1 else f"{', '.join(str(item) for item in items[:-1])} {last} {items[-1]}"
 
 
 def _policy_words(config: ModelConfig, delay: int) -> tuple[list[str], list[str]]:
@@ -239,12 +272,14 @@ def _sequence(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
     idle = duration(batching.max_sequence_idle_microseconds or IDLE_US)
     if batching.HasField("oldest"):
         oldest = batching.oldest
-        slots = _slots(config)
+        places = slots(config)
         delay = oldest.max_queue_delay_microseconds if most > 1 else 0
-        leaves = _leaves(sorted(set(oldest.preferred_batch_size)), most, delay, reach=slots)
-        leaves.insert(
-            0, f"Up to {slots} sequences are served by an instance at a time; a batch has one request of each at most."
-        )
+        leaves = _leaves(sorted(set(oldest.preferred_batch_size)), most, delay, reach=places)
+        if most == 1:
+            leaves = ["Requests are executed one by one, as soon as the instance is free."]
+        words = f"Up to {places} sequences are" if places > 1 else "One sequence is"
+        more = "; a batch has one request of each at most" * (most > 1)
+        leaves.insert(0, f"{words} served by an instance at a time{more}.")
     else:
         direct = batching.direct
         delay = direct.max_queue_delay_microseconds if direct.minimum_slot_utilization else 0
@@ -260,22 +295,16 @@ def _sequence(config: ModelConfig) -> tuple[list[str], list[str], list[str]]:
         f"It waits for company for {duration(delay)} at most." if delay else "It does not wait for company.",
         "The first request of a sequence waits until a place is free, as long as that takes, unless it brings a timeout.",
     ]
-    whose = "without a correlation ID, or without the START flag when its sequence is not known"
+    whose = ["without a correlation ID", "without the START flag when its sequence is not known"]
     if batching.iterative_sequence:
         leaves.insert(0, "Each request is a sequence of its own, which the model may have executed again in a later batch.")
-        whose = "or with a correlation ID that is not known but without the START flag"
+        whose = ["with a correlation ID that is not known but without the START flag"]
+    whose = ["with several rows"] * bool(config.max_batch_size) + whose
     refused = [
-        f"A request with several rows, {whose}.",
+        f"A request {', '.join(whose[:-1])}{', or ' * bool(whose[:-1])}{whose[-1]}.",
         f"A sequence ends when it brings nothing for {idle}; its next request is then refused unless it has the START flag.",
     ]
     return leaves, waits, refused
-
-
-def _slots(config: ModelConfig) -> int:
-    """Return how many sequences an instance serves at a time; a batch has one request of each at most, of one row."""
-    most = max(1, config.max_batch_size)
-    oldest = config.sequence_batching.oldest
-    return int(oldest.max_candidate_sequences) if oldest.max_candidate_sequences > 0 else most
 
 
 def _always_refused(config: ModelConfig) -> list[str]:

@@ -73,25 +73,46 @@ def varies(config: ModelConfig) -> bool:
     return any(-1 in tensor.dims and not tensor.allow_ragged_batch for tensor in config.input)
 
 
+def slots(config: ModelConfig) -> int:
+    """Return how many sequences an instance serves at a time; a batch has one request of each at most, of one row."""
+    oldest = config.sequence_batching.oldest
+    return int(oldest.max_candidate_sequences) if oldest.max_candidate_sequences > 0 else max(1, config.max_batch_size)
+
+
+def _in_any_order(config: ModelConfig) -> bool:
+    """Return whether batches are formed of sequences' requests by a dynamic batcher, which each instance has."""
+    return bool(config.sequence_batching.HasField("oldest"))
+
+
+def _forming(config: ModelConfig) -> tuple[Any, int]:
+    """Return the settings of the dynamic batcher, or of the one behind the strategy oldest, and the most rows of a batch."""
+    if _in_any_order(config):
+        return config.sequence_batching.oldest, min(config.max_batch_size, slots(config))
+    return config.dynamic_batching, config.max_batch_size
+
+
 def _delays(config: ModelConfig) -> bool:
-    batching, most = config.dynamic_batching, config.max_batch_size
-    return bool(batching.max_queue_delay_microseconds) and most > 1 and 1 not in (batching.preferred_batch_size or (most,))
+    batching, most = _forming(config)
+    awaited = batching.preferred_batch_size or (config.max_batch_size,)
+    return bool(batching.max_queue_delay_microseconds) and most > 1 and 1 not in awaited
 
 
 def _sizes(config: ModelConfig) -> list[int]:
-    """Return the preferred sizes, if batches are formed ahead."""
-    return sorted(set(config.dynamic_batching.preferred_batch_size)) if stages(config) else []
+    """Return the preferred sizes that a batch can have, if batches are formed ahead."""
+    batching, most = _forming(config)
+    ahead = stages(config) or _in_any_order(config)
+    return sorted({size for size in batching.preferred_batch_size if size <= most}) if ahead else []
 
 
 def _grows(config: ModelConfig) -> bool:
     """Return whether a batch of the largest preferred size can take one request more: it waits, and has room."""
-    sizes = _sizes(config)
-    return bool(config.dynamic_batching.max_queue_delay_microseconds and sizes and sizes[-1] < config.max_batch_size)
+    (batching, most), sizes = _forming(config), _sizes(config)
+    return bool(batching.max_queue_delay_microseconds and sizes and sizes[-1] < most)
 
 
 def _shrinks(config: ModelConfig) -> bool:
     """Return whether a backlog leaves in batches of the smallest preferred size: nothing waits, and there are several."""
-    return not config.dynamic_batching.max_queue_delay_microseconds and len(_sizes(config)) > 1
+    return not _forming(config)[0].max_queue_delay_microseconds and len(_sizes(config)) > 1
 
 
 def _unscheduled(config: ModelConfig) -> bool:
@@ -121,6 +142,11 @@ _KNOWN: tuple[tuple[str, Callable[[ModelConfig], bool], str], ...] = (
         "f-2026-02",
         lambda config: _delays(config) and instances(config).fewest == 1 and stages(config),
         "With a queue delay and one instance, a backlog does not leave in full batches: a small batch is among them.",
+    ),
+    (
+        "f-2026-02",
+        lambda config: _delays(config) and _in_any_order(config),
+        "With a queue delay, an instance's backlog does not leave in full batches: a small batch is among them.",
     ),
     (
         "f-2026-14",

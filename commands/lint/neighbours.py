@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import warnings
 from collections.abc import Callable, Iterable
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from batchproof.fixtures.judging.checkers.config.common import Beside, Neighbour
 from batchproof.fixtures.judging.checkers.config.model import OTHER_BACKENDS, TELLING
+from batchproof.fixtures.judging.checkers.config.samples import files_of
 from batchproof.fixtures.judging.pbtxt import parse
 from batchproof.targets.triton.completion import PLATFORMS, backend_of
 
@@ -54,7 +56,8 @@ def neighbours(path: Path, read: Callable[[Path], bytes], release: tuple[int, in
         completes = bool(codes) and all(may_complete(code) for code in codes)
         keeps = as_listed or _keeps(config.config)
         file = _file(versions.values())
-        return Neighbour(config.config, frozenset(versions), as_listed, keeps, completes=completes, file=file)
+        lacks = _lacking(folder, config.config) if versions else frozenset()
+        return Neighbour(config.config, frozenset(versions), as_listed, keeps, completes=completes, file=file, lacks=lacks)
 
     @cache
     def is_served() -> bool:
@@ -78,6 +81,12 @@ def _file(versions: Iterable[Path]) -> str:
     except OSError:
         return ""
     return names.pop() if len(names) == 1 else ""
+
+
+def _lacking(folder: Path, config: ModelConfig) -> frozenset[str]:
+    """Return which files that the configuration names are not in the model's folder, or cannot be found there."""
+    names = {name for name, _ in files_of(config)}
+    return frozenset(name for name in names if not os.path.isfile(f"{folder}/{name}"))  # noqa: PTH113 - pathlib's can raise
 
 
 def _codes(config: ModelConfig, versions: list[Path], read: Callable[[Path], bytes]) -> list[bytes]:

@@ -32,6 +32,7 @@ _NO_GPU = re.compile(
 )
 _NO_BACKEND = re.compile(r"Could not determine backend for model|unable to find backend library for backend")
 _NO_PLATFORM = re.compile(r"unexpected 'platform' and 'backend' pair, got:, tensorflow")
+_NO_AGENT = re.compile(r"unable to find '.*' for repo agent")
 _OF_TENSORRT = re.compile(r"only supported for (?:the )?TensorRT")
 # Words about what is missing around the configuration, for which there is no stand-in.
 _SURROUNDINGS = re.compile(
@@ -110,6 +111,7 @@ _EDITS = (
     (_NO_BACKEND, "backend"),
     (_OF_TENSORRT, "backend"),
     (_NO_PLATFORM, "platform"),
+    (_NO_AGENT, "repository agents"),
     (GAP, COMPLETED),
 )
 
@@ -124,6 +126,9 @@ def _edit(what: str, proto: ModelConfig) -> bool:
             proto.backend = TENSORRT if _may_be_tensorrt(proto) else BACKEND
             return True
         return False
+    if what == "repository agents":
+        proto.ClearField("model_repository_agents")
+        return True
     if what == "platform":
         # Guessed from the file in the version folder, unless the configuration names another.
         if proto.default_model_filename:

@@ -118,6 +118,16 @@ def test_a_model_without_a_backend_may_be_one_of_tensorrt(servers: Servers, file
     assert (one.server.server == ACCEPTED, bool(one.invalid), one.agrees) == (not file, bool(file), True)
 
 
+@needs_triton
+@pytest.mark.timeout(120)
+def test_a_repository_agent_is_taken_away(servers: Servers) -> None:
+    """Its library is not here, which says nothing about the rest of the configuration."""
+    text = 'backend: "x" model_repository_agents { agents { name: "checksum" } } '
+    right, wrong = (judge_one(servers, "m/config.pbtxt", "m", f"{text}{one}".encode()) for one in ("", "input { }"))
+
+    assert (right.server.server, right.server.changed, wrong.server.server) == (ACCEPTED, ("repository agents",), "refused")
+
+
 def _agrees(answer: Answer, message: str) -> bool:
     words = re.sub(r" \((?:not mapped: |its step ).*|; unless.*", "", message)
     return answer.how == REFUSED and words in answer.words

@@ -52,6 +52,20 @@ def test_the_folder_has_a_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "unexpected directory name 'echo' for model 'other'" in out
 
 
+def test_the_only_file_of_a_model_tells_its_backend(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The server guesses it from the file's name, and so does this; two such files leave it open."""
+    folder = tmp_path / "m" / "1"
+    folder.mkdir(parents=True)
+    path = tmp_path / "m" / "config.pbtxt"
+    path.write_text("max_batch_size: 8", encoding="utf-8")
+    (folder / "model.onnx").touch()
+    assert explain([str(path)]) is ExitStatus.FINE
+    assert "2 instances (with GPUs: 1 on each)" in capsys.readouterr().out
+    (folder / "model.plan").touch()
+    assert explain([str(path)]) is ExitStatus.FINE
+    assert "1 instance (with GPUs: 1 on each)" in capsys.readouterr().out
+
+
 def test_what_is_refused_is_not_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A configuration that Triton refuses has no behaviour; the others are explained all the same."""
     wrong, inert = tmp_path / "wrong.pbtxt", tmp_path / "inert.pbtxt"

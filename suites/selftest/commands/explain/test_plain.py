@@ -216,6 +216,40 @@ def test_a_batch_of_one_sequence_waits_for_nobody() -> None:
     assert found.waits[0] == "It does not wait for company."
 
 
+def test_one_sequence_at_a_time_is_not_told_as_a_batch() -> None:
+    """Without a batch dimension, no sentence counts rows."""
+    found = told("sequence_batching { oldest { } }", 'name: "m" backend: "pytorch" ')
+
+    one, by_one = "One sequence is served by an instance at a time.", "Requests are executed one by one,"
+    assert found.leaves[0] == one
+    assert found.leaves[1].startswith(by_one)
+    assert found.refused[0].startswith("A request without a correlation ID, or without the START flag")
+
+
+@pytest.mark.parametrize(
+    ("policy", "leaves", "refused"),
+    [
+        ("", "", ""),
+        ("all { }", "Every version that has a folder is served. Each has batches and instances of its own;", ""),
+        ("latest { num_versions: 1 }", "", "A request for a version other than the newest."),
+        ("latest { num_versions: 2 }", "The newest 2 versions are served. Each has", "A request for an older version."),
+        ("specific { versions: 3 }", "", "A request for a version other than 3."),
+        (
+            "specific { versions: [ 3, 1 ] }",
+            "Versions 1 and 3 are served, if their folders are there. Each has",
+            "A request for a version other than 1 or 3.",
+        ),
+    ],
+)
+def test_versions(policy: str, leaves: str, refused: str) -> None:
+    """A policy says which versions there are: each is a model of its own, and others are refused."""
+    found = told(f"version_policy {{ {policy} }} dynamic_batching {{ }}" if policy else "dynamic_batching { }")
+
+    told_of = [one[: len(leaves)] for one in found.leaves if "ersion" in one]
+    assert told_of == [leaves] * bool(leaves)
+    assert [one for one in found.refused if "version" in one] == [refused] * bool(refused)
+
+
 def test_durations() -> None:
     """Times are said in the unit that fits."""
     assert [duration(us) for us in (7, 1000, 1500, 2_000_000, 2**64 - 1)] == [

@@ -11,6 +11,7 @@ from batchproof.fixtures.judging.pbtxt import parse
 
 DELAY = "max_queue_delay_microseconds: 1000"
 CORRID = "sequence_batching {{ control_input {{ control {{ kind: CONTROL_SEQUENCE_CORRID data_type: {} }} }} }}"
+OLDEST = 'backend: "pytorch" max_batch_size: 8 {} sequence_batching {{ oldest {{ {} }} }}'
 POLICY = "default_queue_policy { max_queue_size: 9 }"
 LIBRARY = 'parameters { key: "TRITON_BATCH_STRATEGY_PATH" value { string_value: "/opt/volume.so" } }'
 
@@ -59,6 +60,13 @@ def test_each_finding_has_its_condition(batching: str, rest: str, expected: set[
         ("sequence_batching { }", {"20"}),
         ("sequence_batching { } instance_group { kind: KIND_CPU passive: true }", set()),
         ("sequence_batching { oldest { } control_input { control { kind: CONTROL_SEQUENCE_START } } }", {"20", "30"}),
+        (OLDEST.format("", DELAY), {"02", "06", "13", "20", "30"}),
+        (OLDEST.format("", f"{DELAY} preferred_batch_size: 4"), {"02", "06", "07", "13", "20", "30"}),
+        (OLDEST.format("", f"{DELAY} preferred_batch_size: 8"), {"02", "06", "13", "20", "30"}),
+        (OLDEST.format("", f"{DELAY} preferred_batch_size: 4 max_candidate_sequences: 4"), {"02", "06", "13", "20", "30"}),
+        (OLDEST.format("", "preferred_batch_size: [ 4, 8 ]"), {"07", "20", "30"}),
+        (OLDEST.format("", "preferred_batch_size: [ 4, 8 ] max_candidate_sequences: 5"), {"20", "30"}),
+        (OLDEST.format("instance_group { count: 2 }", DELAY), {"02", "06", "13", "20", "30"}),
         (CORRID.format("TYPE_STRING"), {"20", "32"}),
         (CORRID.format("TYPE_UINT64"), {"20", "33"}),
     ],

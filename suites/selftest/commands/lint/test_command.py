@@ -235,11 +235,11 @@ def test_the_same_mistake_on_several_lines_is_one(
 
 def test_a_template_is_named_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A placeholder where a value belongs is the only finding."""
-    placeholders = ("${size}", "{{ size }}", "<SIZE>", "@SIZE@", "$size", "%(size)s", "##size##", "MAX_SIZE")
+    placeholders = ("${size}", "{{ size }}", "<SIZE>", "@SIZE@", "@size", "$size", "%(size)s", "##size##", "MAX_SIZE")
     for number, placeholder in enumerate(placeholders):
         assert run(put(tmp_path / f"{number}.pbtxt", f'{GOOD}max_batch_size: {placeholder}\nfoo: 1\n')) is ExitStatus.FAILED
     out = capsys.readouterr().out
-    assert (out.count("this is a template"), out.count("CFG-PARSE-001")) == (8, 0)
+    assert (out.count("this is a template"), out.count("CFG-PARSE-001")) == (9, 0)
 
 
 @pytest.mark.parametrize(
@@ -270,11 +270,64 @@ def test_a_placeholder_in_a_name_is_told_once(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_what_is_not_a_template_is_not_called_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A string of JSON and bytes of anything else can look like a placeholder."""
+    """A string of JSON, bytes of anything else and a comment can look like a placeholder."""
     put(tmp_path / "a.pbtxt", '{"$defs": {}}')
     (tmp_path / "b.pbtxt").write_bytes(b"\x1f\x8b\x08$iS\x02 $HOME\n")
-    assert run(tmp_path / "a.pbtxt", tmp_path / "b.pbtxt") is ExitStatus.FAILED
+    put(tmp_path / "c.pbtxt", f"{GOOD}max_batch_size: many  # as $USER_NAME or @somebody says\n")
+    assert run(tmp_path / "a.pbtxt", tmp_path / "b.pbtxt", tmp_path / "c.pbtxt") is ExitStatus.FAILED
     assert "this is a template" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("folders", "versions", "absent"),
+    [("12", "[ 5 ]", True), ("12", "[ 5, 2 ]", False), ("", "[ 5 ]", False), ("1", "[ -2 ]", False)],
+)
+def test_a_policy_of_versions_without_a_folder(
+    folders: str, versions: str, absent: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The server finds nothing to serve: that is known only where version folders lie next to the configuration."""
+    policy = f"version_policy {{ specific {{ versions: {versions} }} }}"
+    put(tmp_path / "m" / "config.pbtxt", f'name: "m" {GOOD}{policy}\n')
+    for one in folders:
+        (tmp_path / "m" / one).mkdir()
+
+    assert run(tmp_path) is (ExitStatus.FAILED if absent else ExitStatus.FINE)
+    assert ("version policy of model 'm': the folders next to it are 1, 2" in capsys.readouterr().out) is absent
+
+
+@pytest.mark.parametrize(
+    ("given", "where", "wrong"),
+    [
+        ('output {{ name: "O" label_filename: "{}" }}', "a.txt", "1/a.txt"),
+        (
+            'model_warmup {{ batch_size: 1 inputs {{ key: "I" value {{ input_data_file: "{}" }} }} }}',
+            "warmup/a.txt",
+            "a.txt",
+        ),
+        (
+            'sequence_batching {{ state {{ initial_state {{ data_file: "{}" }} }} }}',
+            "initial_state/a.txt",
+            "warmup/a.txt",
+        ),
+    ],
+)
+def test_files_that_a_configuration_names(
+    given: str, where: str, wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each kind of file has its place in the model's folder; nothing is said where no version lies there."""
+    put(tmp_path / "m" / "config.pbtxt", f"{GOOD}{given.format('a.txt')}\n")
+
+    def found() -> bool:
+        run(tmp_path, rules="CFG-FILE-001")
+        return f"failed to open text file for read m/{where}: No such file" in capsys.readouterr().out
+
+    assert not found()
+    put(tmp_path / "m" / "1" / "model.onnx", "")
+    assert found()
+    put(tmp_path / "m" / wrong, "")
+    assert found()
+    put(tmp_path / "m" / where, "")
+    assert not found()
 
 
 def test_a_model_without_a_name_is_called_like_its_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
