@@ -118,6 +118,13 @@ WORKING = (
         ("arrival", "any"),
     ),
     Claim(
+        "order_within",
+        "Within a batch, requests stand in the order in which they leave the queue (`arrival`), or in any order (`any`), as "
+        "where the keys of a batch are a set: then only who is in which batch counts.",
+        "requests that stand in their batch in the order in which they left the queue",
+        ("arrival", "any"),
+    ),
+    Claim(
         "rows",
         "A request may have several rows: they are counted and stay together (`counted`, the same as true), they may be "
         "split over batches (`split`), or requests are the unit, whatever they hold (`requests`).",
