@@ -74,9 +74,24 @@ class Backlog:
     @property
     def batches(self) -> tuple[int, ...]:
         """How many requests each execution had, without the plug's."""
-        plug = dict(self.serials).get("plug")
+        return tuple(map(len, self._places))
+
+    @property
+    def disorder(self) -> str:
+        """What of the order of their arrival these requests did not keep: `order`, or only `order_within` their batches."""
+        sets = [sorted(places) for places in self._places]
+        left = [place for places in sets for place in places]
+        if left != sorted(left):
+            return "order"
+        return "" if sets == self._places else "order_within"
+
+    @property
+    def _places(self) -> list[list[int]]:
+        """The places at which the requests of each execution were sent, without the plug's."""
+        sent = [serial for _, serial in self.serials]
         runs = [line["serials"] for line in self.lines if "enter_ns" in line]
-        return tuple(len(serials) for serials in runs if plug not in serials)
+        plug = dict(self.serials).get("plug")
+        return [[sent.index(serial) for serial in serials if serial in sent] for serials in runs if plug not in serials]
 
 
 def is_batched(backlog: Backlog) -> bool:
