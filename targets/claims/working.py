@@ -155,6 +155,13 @@ WORKING = (
         "request in the model has that place.",
     ),
     Claim(
+        "queue_limit_unit",
+        "max_queue_size is a number of requests (`requests`), or it is set as a number of batches, each of which holds "
+        "max_batch_size (`batches`). With `batches`, rules that deploy another limit deploy smaller batches.",
+        "a queue limit that is a number of requests",
+        ("requests", "batches"),
+    ),
+    Claim(
         "shedding",
         "What is refused as full: what comes to a full queue (`newcomers`), the oldest request of a full queue, so that a "
         "newcomer has its place (`oldest`), or whatever the stack expects to wait too long as well (`expected-wait`).",
