@@ -57,6 +57,8 @@ def deployable(config: BatcherConfig, claims: Mapping[str, Any]) -> str:
         return size_words(config.max_batch_size)
     if config.max_batch_size < UNLIMITED and config.sequence is None and not value_of(claims, "batch_limit"):
         return noun_of("batch_limit")
+    if config.max_queue_size % config.max_batch_size and value_of(claims, "queue_limit_unit") == "batches":
+        return f"a queue limit of {config.max_queue_size} with batches of {config.max_batch_size}"
     if config.max_queue_delay_ns != _delay_ns(config.max_queue_delay_ns, claims):
         return delay_words(config.max_queue_delay_ns)
     return ""

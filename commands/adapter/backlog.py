@@ -74,9 +74,25 @@ class Backlog:
     @property
     def batches(self) -> tuple[int, ...]:
         """How many requests each execution had, without the plug's."""
-        plug = dict(self.serials).get("plug")
+        return tuple(map(len, self._runs))
+
+    @property
+    def disorder(self) -> str:
+        """What of the order of their arrival these requests did not keep: `order`, or only `order_within` their batches."""
+        sent = {serial: place for place, (_, serial) in enumerate(self.serials)}
+        runs = [[sent.get(serial, 0) for serial in serials] for serials in self._runs]
+        sets = [sorted(places) for places in runs]
+        left = [place for places in sets for place in places]
+        if left != sorted(left):
+            return "order"
+        return "" if sets == runs else "order_within"
+
+    @property
+    def _runs(self) -> list[list[int]]:
+        """The serials of each execution, without the plug's."""
         runs = [line["serials"] for line in self.lines if "enter_ns" in line]
-        return tuple(len(serials) for serials in runs if plug not in serials)
+        plug = dict(self.serials).get("plug")
+        return [serials for serials in runs if plug not in serials]
 
 
 def is_batched(backlog: Backlog) -> bool:

@@ -27,6 +27,7 @@ ALIKE = 0.8  # of the longer of two waits: then both are for one delay
 EARLY = "a timer is armed too early (DB-DELAY-001)"
 SINCE_FLUSH = 'the delay counts since the last flush (delay_anchor = "loop-entry")'
 UNFILLED = "batches are closed too early (DB-SIZE-002)"
+DISORDER = "requests overtake each other (DB-ORDER-001)"
 UNMADE = "with instances = 2, only one is made use of (DB-LIVE-003)"
 OUTSIDE = "free instances are not told of what waits (DB-LAW-005)"
 BEHIND = "the answers of one instance wait for another (DB-ORDER-005)"
@@ -132,6 +133,9 @@ def _batches(facts: Facts) -> list[Measured]:
         sizes, batched = list(facts.backlog.batches), is_batched(facts.backlog)
         if not (batched and facts.waits is not None and facts.waits.delay_ns):  # there may be a delay that gathered them
             found.append(Measured("batches_without_delay", batched, f"a backlog left in {sizes}"))
+        if name := facts.backlog.disorder:
+            how = "left" if name == "order" else "stood in their batch"
+            found.append(Measured(name, "any", f"a backlog {how} in another order than it came", unless=DISORDER))
     if facts.delayed is not None and facts.delayed.grew is not None:
         says = "joined the batch" if facts.delayed.grew else "came into another batch"
         found.append(Measured("late_binding", facts.delayed.grew, f"a request that came while the model was busy {says}"))

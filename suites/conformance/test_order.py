@@ -22,7 +22,7 @@ def test_first_come_first_served(drive, judge):
 @pytest.mark.rule("DB-ORDER-002")
 def test_answered_in_order(drive, judge):
     """With one instance, batches are answered in the order in which they ran"""
-    judge(drive(FOUR, gated(*(Send(f"r{i}", work_ns=60 * MS) for i in range(12)), in_order=False)))
+    judge(drive(FOUR, gated(*(Send(f"r{i}", work_ns=60 * MS) for i in range(24)), in_order=False)))
 
 
 def overtaken(**slow: bool) -> Script:

@@ -118,6 +118,13 @@ WORKING = (
         ("arrival", "any"),
     ),
     Claim(
+        "order_within",
+        "Within a batch, requests stand in the order in which they leave the queue (`arrival`), or in any order (`any`), as "
+        "where the keys of a batch are a set: then only who is in which batch counts.",
+        "requests that stand in their batch in the order in which they left the queue",
+        ("arrival", "any"),
+    ),
+    Claim(
         "rows",
         "A request may have several rows: they are counted and stay together (`counted`, the same as true), they may be "
         "split over batches (`split`), or requests are the unit, whatever they hold (`requests`).",
@@ -146,6 +153,13 @@ WORKING = (
         ("waiting", "inside"),
         changes="With `inside`, rules that fill a queue behind a busy model deploy a limit that is larger by one: the "
         "request in the model has that place.",
+    ),
+    Claim(
+        "queue_limit_unit",
+        "max_queue_size is a number of requests (`requests`), or it is set as a number of batches, each of which holds "
+        "max_batch_size (`batches`). With `batches`, rules that deploy another limit deploy smaller batches.",
+        "a queue limit that is a number of requests",
+        ("requests", "batches"),
     ),
     Claim(
         "shedding",

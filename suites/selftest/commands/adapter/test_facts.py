@@ -277,6 +277,8 @@ STAGED = replace(
     lines=tuple({"instance": 0, "batch": number, "enter_ns": number, "serials": [number * 10 + one for one in range(size)],
                  "rows": []} for number, size in enumerate((1, 4, 3), 1)),
 )  # fmt: skip
+NEWEST_FIRST = ({**LINES[1], "serials": [3], "rows": [1]}, {**LINES[1], "batch": 3, "serials": [2], "rows": [1]})
+A_SET = {**LINES[1], "serials": [3, 2]}
 NOT_GONE = Cancelled(verb=True, executed=True)
 
 
@@ -288,6 +290,8 @@ NOT_GONE = Cancelled(verb=True, executed=True)
         (Facts(instances=Instances("", 2)), "instances = false", "DB-LIVE-003"),
         (Facts(waits=PLAIN, delayed=SOONER), 'delay_anchor = "loop-entry"', "DB-DELAY-001"),
         (Facts(backlog=STAGED), "late_binding = false", "DB-SIZE-002"),
+        (Facts(backlog=replace(HELD, lines=(LINES[0], A_SET))), 'order_within = "any"', "DB-ORDER-001"),
+        (Facts(backlog=replace(HELD, lines=(LINES[0], *NEWEST_FIRST))), 'order = "any"', "DB-ORDER-001"),
         (Facts(cancelled=NOT_GONE), "cancel = false", "DB-CANCEL-001"),
         (Facts(expired=Expired("", NEVER, NEVER)), "queue_timeout = false", "DB-TIMEOUT-001"),
         (Facts(closing=Closing(settled=False, returned=True)), "close = false", "DB-LIVE-004"),
