@@ -11,7 +11,7 @@ import pytest
 
 from batchproof.host import run_queue
 from batchproof.host.clock import HOST_CLOCK
-from batchproof.host.run_queue import Waiting, _members, longest_wait_ns, own_waits, waits
+from batchproof.host.run_queue import Waiting, _members, own_waits, waits
 from batchproof.stats import gates
 
 
@@ -30,12 +30,6 @@ def test_workers_in_sessions_of_their_own_belong_to_the_group() -> None:
         os.kill(worker, 9)
 
     assert (seen, mine) == (True, False)
-
-
-def test_the_longest_wait_is_that_of_one_thread() -> None:
-    """A thread that began in between is counted from 0."""
-    assert longest_wait_ns({"1": 5, "2": 7}, {"1": 9, "2": 8, "3": 3}) == 4
-    assert longest_wait_ns({}, {}) == 0
 
 
 def test_a_process_that_has_just_ended_has_not_waited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -75,7 +69,6 @@ def test_a_thread_that_ends_meanwhile_counts(monkeypatch: pytest.MonkeyPatch, tm
     assert (seen, watch.end()) == (True, (300, (300 + 20) // 3))
     assert watch.looks()[-1] == (watch.looks()[-1].at_ns, run_queue.MS, run_queue.MS)  # rounded up
     assert len(watch.looks()) <= 4  # of equal ones, the first and the last
-    assert longest_wait_ns({"7": 5}, waits(7)) == 20
 
 
 def test_a_request_that_passes_many_threads_may_wait_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
