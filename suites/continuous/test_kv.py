@@ -167,6 +167,17 @@ def test_each_token_counts(generating, judge):
             on.finish()
         judge(on.generations())
 
+        on = generating(blocks=8, prefix_cache=True)
+        for name in ("one", "two", "three"):  # each takes the blocks of the last one
+            on.send(name, length=6 * block + 2, max_tokens=2)
+            on.finish()
+        one, two = on.prompt_of("one"), on.prompt_of("two")
+        on.send("crossed", prompt=(*one[: 2 * block], *two[2 * block :]), max_tokens=2)
+        on.finish()
+        on.send("begins", prompt=one, max_tokens=block // 2)
+        on.send("beside0", "beside1", length=block // 2, max_tokens=block // 2)
+        judge(on.generations())
+
 
 @pytest.mark.rule("CB-KV-012")
 def test_computed_only(generating, judge, claims):
@@ -215,6 +226,19 @@ def test_hits_return(generating, judge):
             on.send(f"hit{family}", f"gone{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=8)
             on.until_got(f"gone{family}", 1)
             on.abort(f"gone{family}")
+            on.finish()
+        on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
+        judge(on.generations())
+
+        on = generating(blocks=12, length=12, prefix_cache=True)
+        for family in range(8):  # more than the KV cache holds: what it has lost may come back from elsewhere
+            on.send(f"first{family}", length=4 * on.block - 2, max_tokens=2)
+            on.finish()
+        for family in range(8):
+            on.send(f"gone{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=8)
+            on.step()
+            on.abort(f"gone{family}")
+            on.send(f"hit{family}", prompt=on.prompt_of(f"first{(family + 1) % 8}"), max_tokens=2)
             on.finish()
         on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
         judge(on.generations())
