@@ -133,8 +133,21 @@ def test_whole_beginning(generating, judge):
     on.until(on.ended)
     first, second = on.prompt_of("first"), on.prompt_of("second")
     on.send("mixed", prompt=(*first[:block], *second[block:], *second[:block]))
-
     judge(on.generations())
+
+    if on.claims.get("kv_blocks"):  # the KV cache has lost them; what stands behind it may have them
+        on = generating(blocks=8, prefix_cache=True)
+        on.send("first", length=3 * block, shared=2 * block)
+        on.send("second", length=2 * block)
+        for place in range(2):
+            on.finish()
+            on.send(f"other{place}", length=6 * block + 2)
+        on.finish()
+        first, second = on.prompt_of("first"), on.prompt_of("second")
+        on.send("again", prompt=first)
+        on.finish()
+        on.send("mixed", prompt=(*first[:block], *second[block:], *second[:block]))
+        judge(on.generations())
 
 
 @pytest.mark.rule("CB-KV-011")
@@ -238,8 +251,9 @@ def test_hits_return(generating, judge):
             on.send(f"gone{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=8)
             on.step()
             on.abort(f"gone{family}")
-            on.send(f"hit{family}", prompt=on.prompt_of(f"first{(family + 1) % 8}"), max_tokens=2)
-            on.finish()
+            for name in ("hit", "both"):
+                on.send(f"{name}{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=2)
+                on.finish()
         on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
         judge(on.generations())
 
