@@ -133,8 +133,21 @@ def test_whole_beginning(generating, judge):
     on.until(on.ended)
     first, second = on.prompt_of("first"), on.prompt_of("second")
     on.send("mixed", prompt=(*first[:block], *second[block:], *second[:block]))
-
     judge(on.generations())
+
+    if on.claims.get("kv_blocks"):  # the KV cache has lost them; what stands behind it may have them
+        on = generating(blocks=8, prefix_cache=True)
+        on.send("first", length=3 * block, shared=2 * block)
+        on.send("second", length=2 * block)
+        for place in range(2):
+            on.finish()
+            on.send(f"other{place}", length=6 * block + 2)
+        on.finish()
+        first, second = on.prompt_of("first"), on.prompt_of("second")
+        on.send("again", prompt=first)
+        on.finish()
+        on.send("mixed", prompt=(*first[:block], *second[block:], *second[:block]))
+        judge(on.generations())
 
 
 @pytest.mark.rule("CB-KV-011")
@@ -165,6 +178,17 @@ def test_each_token_counts(generating, judge):
             on.finish()
             on.send(f"begins{place}", prompt=again, max_tokens=2)
             on.finish()
+        judge(on.generations())
+
+        on = generating(blocks=8, prefix_cache=True)
+        for name in ("one", "two", "three"):  # each takes the blocks of the last one
+            on.send(name, length=6 * block + 2, max_tokens=2)
+            on.finish()
+        one, two = on.prompt_of("one"), on.prompt_of("two")
+        on.send("crossed", prompt=(*one[: 2 * block], *two[2 * block :]), max_tokens=2)
+        on.finish()
+        on.send("begins", prompt=one, max_tokens=block // 2)
+        on.send("beside0", "beside1", length=block // 2, max_tokens=block // 2)
         judge(on.generations())
 
 
@@ -216,6 +240,20 @@ def test_hits_return(generating, judge):
             on.until_got(f"gone{family}", 1)
             on.abort(f"gone{family}")
             on.finish()
+        on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
+        judge(on.generations())
+
+        on = generating(blocks=12, length=12, prefix_cache=True)
+        for family in range(8):  # more than the KV cache holds: what it has lost may come back from elsewhere
+            on.send(f"first{family}", length=4 * on.block - 2, max_tokens=2)
+            on.finish()
+        for family in range(8):
+            on.send(f"gone{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=8)
+            on.step()
+            on.abort(f"gone{family}")
+            for name in ("hit", "both"):
+                on.send(f"{name}{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=2)
+                on.finish()
         on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
         judge(on.generations())
 

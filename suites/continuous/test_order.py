@@ -9,6 +9,7 @@ from batchproof.fixtures.driving.generating import DISPLACED
 DEEP = 70
 LONG_ONES = 12
 MANY = 300
+FLOOD = 70  # iterations with two more requests each
 
 
 def short_ones(on, sizes, count, most, length=0):
@@ -55,6 +56,14 @@ def test_long_among_short(generating, judge, claims):
         on.send(f"long{place}", length=6 * on.block, max_tokens=9, samples=count)  # its text is longer than any other, too
         short_ones(on, (5, 8, 6), 8, most=4)
     short_ones(on, (5, 8, 6), 32 + until_raised(claims), most=4)
+    judge(on.generations())
+
+    on = generating(seqs=8, budget=2)  # more come than are served, so that some always go well with those that run
+    for number in range(FLOOD + until_raised(claims) // 2):
+        if number == 4:
+            on.send("long", length=6 * on.block, max_tokens=9)
+        on.send(f"s{2 * number}", f"s{2 * number + 1}", length=4 + number % 3, max_tokens=9)
+        on.step()
     judge(on.generations())
 
     if claims.get("chunked_prefill"):  # the long prompt has a place, and each part of it needs its share of a small budget
