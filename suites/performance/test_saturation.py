@@ -9,6 +9,7 @@ from batchproof.reference_batcher import BatcherConfig
 from batchproof.suites.performance.rounds import CONFIG, SINGLE, rounds
 
 FEWER = 4  # times, and more, than in a crowd
+THOUSANDS = 2000
 SHORT_S = 0.05  # of a slice: many short ones tell more than few long ones where they are compared in pairs
 NOTHING = Work("nothing", "the witness, which takes no time")  # so that what is left is the batcher's own
 SIZES = (SINGLE, BatcherConfig(max_batch_size=4), CONFIG)
@@ -58,7 +59,7 @@ def test_no_client_is_starved(saturated, judge):
 @pytest.mark.rule("PERF-DEPTH-001")
 @pytest.mark.models(CONFIG)
 def test_a_crowd_costs_no_more(loads, judge):
-    """A crowd of clients is served at least 0.5 times as fast as a quarter of it"""
+    """A crowd of clients is served at least 0.4 times as fast as a quarter of it"""
     model = loads.model(CONFIG, work=NOTHING)
     model.traffic = None  # decisions among thousands that wait are judged elsewhere
     crowd = loads.crowd(model)
@@ -67,4 +68,5 @@ def test_a_crowd_costs_no_more(loads, judge):
     def in_turn():
         return [loads.closed(name, model, count, 2 * count, SHORT_S) for name, count in clients.items()]
 
-    judge(loads.trial(loads.rounds(in_turn, 7, 9), NOTHING))
+    least, most = (4, 5) if loads.crowd >= THOUSANDS else (7, 9)  # the longer a slice is, the more it tells
+    judge(loads.trial(loads.rounds(in_turn, least, most), NOTHING))
