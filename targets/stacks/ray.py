@@ -13,6 +13,7 @@ HOW = "python3 -m venv ray-env && ray-env/bin/pip install 'ray[serve]', then --t
 CLAIMS = {
     "delay": True,
     "delay_anchor": "oldest-enqueue",
+    "delay_of": "batch",
     "batches_without_delay": False,
     "late_binding": False,
     "rows": "requests",
