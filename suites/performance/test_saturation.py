@@ -68,5 +68,5 @@ def test_a_crowd_costs_no_more(loads, judge):
     def in_turn():
         return [loads.closed(name, model, count, 2 * count, SHORT_S) for name, count in clients.items()]
 
-    least, most = (4, 5) if loads.crowd >= THOUSANDS else (7, 9)  # the longer a slice is, the more it tells
+    least, most = (4, 5) if crowd >= THOUSANDS else (7, 9)  # the longer a slice is, the more it tells
     judge(loads.trial(loads.rounds(in_turn, least, most), NOTHING))
