@@ -187,7 +187,7 @@ def test_another_is_removed(drive, judge, claims):
         drive(OLDER, lone())
         judge(drive(TIMED, (Send("r0"), Remove()), beside=(OLDER,)))
 
-    if not unmet(claims, ("batch_limit", "instances=false|true")):
+    if not unmet(claims, ("batch_limit",)):
         judge(drive(FOUR, plugged(*in_line(*(Send(f"r{i}") for i in range(6))), Remove()), beside=(YOUNGER,)))
 
 

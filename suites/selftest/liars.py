@@ -146,7 +146,7 @@ class _Late(_Changed):
     """
 
     def submit(self, request: Request) -> Future[Response]:
-        raise ConnectionResetError("connection reset by peer")
+        raise RuntimeError("the client is not ready")
 
 
 class Breaks(Honest):

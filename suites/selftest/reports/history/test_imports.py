@@ -61,7 +61,7 @@ def test_a_file_that_is_not_there_or_too_large(tmp_path: Path, monkeypatch: pyte
     path.write_text("x" * 100)
 
     assert why_not(tmp_path / "gone") == f"{tmp_path / 'gone'}: cannot be read (No such file or directory)"
-    assert why_not(tmp_path) == f"{tmp_path}: cannot be read (Is a directory)"
+    assert why_not(tmp_path) == f"{tmp_path}: cannot be read (it is a folder, not a file)"
     monkeypatch.setattr(source, "MOST", 50)
     assert why_not(path) == f"{path}: it has 0 MiB, and at most 0 are read"
 
