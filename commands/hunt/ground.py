@@ -14,7 +14,6 @@ from batchproof.fixtures.judging.patience import PATIENCE, Waits
 from batchproof.host.run_queue import Waiting
 from batchproof.host.sentinel import Sentinel
 from batchproof.reference_batcher.config import BatcherConfig
-from batchproof.targets.claims import value_of
 from batchproof.targets.deadlines import within
 from batchproof.targets.lifecycle import close, finish
 from batchproof.targets.protocol import TargetGone
@@ -62,14 +61,15 @@ class Ground:
         wait_ns, asked = self._waits.allow(config, script)
         drive = Drive(deployment, wait_ns, seed, count=count, asked=asked)
         script = among_levels(config, script, self.claims)
-        drive.splits = value_of(self.claims, "rows") == "split"
+        drive.heed(self.claims)
         waiting = None if self.simulated else Waiting(deployment.process_group, own=True)
         try:
             drive.run(script)
         finally:
-            waited_ns, rig_waited_ns = waiting.end() if waiting else (0, 0)
+            if waiting:
+                waiting.end()
         stalls = () if self.simulated else self._sentinel.since(drive.marks["start"] - BEFORE_NS)
-        timeline = drive.timeline(config.facts(), stalls, waited_ns, rig_waited_ns, waiting.looks() if waiting else ())
+        timeline = drive.timeline(config.facts(), stalls, **(waiting.facts() if waiting else {}))
         if why := self.target.alive():
             raise TargetGone(why)
         return replace(timeline, claims=self.claims)
