@@ -56,8 +56,8 @@ def neighbours(path: Path, read: Callable[[Path], bytes], release: tuple[int, in
         completes = bool(codes) and all(may_complete(code) for code in codes)
         keeps = as_listed or _keeps(config.config)
         file = _file(versions.values())
-        lacks = _lacking(folder, config.config) if versions else frozenset()
-        return Neighbour(config.config, frozenset(versions), as_listed, keeps, completes=completes, file=file, lacks=lacks)
+        files = _files(folder, config.config) if versions else {}
+        return Neighbour(config.config, frozenset(versions), as_listed, keeps, completes=completes, file=file, files=files)
 
     @cache
     def is_served() -> bool:
@@ -83,10 +83,16 @@ def _file(versions: Iterable[Path]) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
-def _lacking(folder: Path, config: ModelConfig) -> frozenset[str]:
-    """Return which files that the configuration names are not in the model's folder, or cannot be found there."""
-    names = {name for name, _ in files_of(config)}
-    return frozenset(name for name in names if not os.path.isfile(f"{folder}/{name}"))  # noqa: PTH113 - pathlib's can raise
+def _files(folder: Path, config: ModelConfig) -> dict[str, int | None]:
+    """Return the length of each file that the configuration names, in bytes; None if it is not in the model's folder."""
+    return {name: _length(f"{folder}/{name}") for name, *_ in files_of(config)}
+
+
+def _length(file: str) -> int | None:
+    try:
+        return os.path.getsize(file) if os.path.isfile(file) else None  # noqa: PTH113, PTH202 - the name may be anything
+    except (OSError, ValueError):
+        return None
 
 
 def _codes(config: ModelConfig, versions: list[Path], read: Callable[[Path], bytes]) -> list[bytes]:

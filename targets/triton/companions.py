@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 
-def labels(proto: ModelConfig) -> tuple[str, ...]:
+def labels(proto: ModelConfig) -> dict[str, bytes]:
     """Return the label files that the configuration names, as far as they are plain names in the model's own folder."""
     named = {one.label_filename for one in proto.output}
-    return tuple(sorted(name for name in named if is_plain(name) and name != "config.pbtxt"))
+    return {name: b"label\n" for name in sorted(named) if is_plain(name) and name != "config.pbtxt"}
 
 
 def is_plain(name: str) -> bool:

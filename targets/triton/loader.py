@@ -61,23 +61,23 @@ class ConfigurationServer:
         config: bytes,
         *,
         versions: Iterable[int] = (1,),
-        labels: Iterable[str] = (),
+        files: Mapping[str, bytes] = MappingProxyType({}),
         others: Mapping[str, str] = MappingProxyType({}),
     ) -> Answer:
         """Load this config.pbtxt from a model folder of this name.
 
-        versions: the version folders that the model and those next to it have. labels: its label files.
+        versions: the version folders that the model and those next to it have. files: what else lies in its folder.
         others: the models next to it, name -> config.pbtxt.
 
         On a busy host, Python's backend now and then ends the server, whatever is loaded (F-2026-35). So an end counts if
         it comes twice.
         """
-        asked = folder, config, tuple(versions), tuple(labels), others
+        asked = folder, config, tuple(versions), files, others
         answer = self._asked(*asked)
         return self._asked(*asked) if self._python and answer.how == ENDED else answer
 
     def _asked(
-        self, folder: str, config: bytes, versions: Sequence[int], labels: Sequence[str], others: Mapping[str, str]
+        self, folder: str, config: bytes, versions: Sequence[int], files: Mapping[str, bytes], others: Mapping[str, str]
     ) -> Answer:
         if not folder or folder in (".", "..") or "/" in folder or "\0" in folder or len(folder.encode()) > 255:
             return Answer(REFUSED, f"'{folder}' cannot be the name of a folder")
@@ -87,7 +87,7 @@ class ConfigurationServer:
             self._stand_in(server, name)
         for name, text in texts.items():
             server.write({f"{name}/config.pbtxt": text, **{f"{name}/{version}/model.py": MODEL for version in versions}})
-        server.write({f"{folder}/{label}": b"label\n" for label in labels})
+        server.write({f"{folder}/{name}": content for name, content in files.items()})
         before = server.log()
         words = self._call("load_model", folder)
         if words is None:

@@ -61,8 +61,8 @@ def verdict(server: ConfigurationServer, folder: str, config: bytes) -> Verdict:
     differs = False
     while True:
         others = dict(companions(proto, folder)) if proto is not None else {}
-        needed = labels(proto) if proto is not None else ()
-        answer = server.ask(folder, config, versions=_versions(proto), labels=needed, others=others)
+        needed = labels(proto) if proto is not None else {}
+        answer = server.ask(folder, config, versions=_versions(proto), files=needed, others=others)
         if others and "ensemble steps" not in changed:
             changed.append("ensemble steps")
         if answer.how == LOADED:
@@ -100,7 +100,7 @@ def _confirmed(folder: str, proto: ModelConfig, others: Mapping[str, str], ended
         proto.backend, proto.platform = "python", ""
     server = ConfigurationServer(python=True)
     try:
-        answer = server.ask(folder, str(proto).encode(), versions=_versions(proto), labels=labels(proto), others=others)
+        answer = server.ask(folder, str(proto).encode(), versions=_versions(proto), files=labels(proto), others=others)
     finally:
         server.close()
     return ended if answer.how == ENDED else answer

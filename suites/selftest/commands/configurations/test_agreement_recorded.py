@@ -27,6 +27,7 @@ SAMPLE = 40
 FOLDER = files("batchproof") / "suites" / "config"
 MUTANTS: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "mutants.toml").read_text(encoding="utf-8"))
 BESIDE = {name: mutant for name, mutant in MUTANTS.items() if mutant["triton"] == "beside"}
+SHORT = {name: mutant for name, mutant in MUTANTS.items() if mutant["triton"] == "files"}
 needs_triton = pytest.mark.skipif(
     not (find_spec("pytriton") and shutil.which("cc")), reason="needs the embedded Triton (batchproof[triton]) and cc"
 )
@@ -104,6 +105,23 @@ def test_the_server_compares_an_ensemble_with_the_models_of_its_steps(servers: S
     differing = {name: one for name, one in answers.items() if not _agrees(one, BESIDE[name]["message"])}
     assert len(answers) >= 10
     assert not differing
+
+
+@needs_triton
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("mutant", SHORT.values(), ids=SHORT)
+def test_the_server_refuses_a_file_that_is_too_short(servers: Servers, mutant: dict[str, Any]) -> None:
+    """It loads the model once the file has all the bytes that the linter asks for, and refuses one byte less."""
+    text = text_of(mutant["base"]).replace(mutant["line"], mutant["wrong"])
+    (file,) = mutant["files"]
+    asked = int(re.search(r"expects (\d+) bytes", mutant["message"])[1])  # type: ignore[index]
+    short, whole = (
+        servers.python.ask(name_in(text), text.encode(), files={file: bytes(length)}) for length in (asked - 1, asked)
+    )
+
+    assert short.how == REFUSED
+    assert f"expects {asked} bytes" in short.words
+    assert whole.how == LOADED, whole.words
 
 
 @needs_triton

@@ -330,6 +330,25 @@ def test_files_that_a_configuration_names(
     assert not found()
 
 
+def test_a_file_of_data_that_is_too_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file with fewer bytes than its shape asks for is found; strings have any length, and so have sizes that vary."""
+    tensor = '{{ input_data_file: "a" data_type: {} dims: [ 3, {} ] }}'
+    warm_up = f'model_warmup {{{{ batch_size: 2 inputs {{{{ key: "I" value {tensor} }}}} }}}}'
+    put(tmp_path / "m" / "1" / "model.onnx", "")
+
+    def found(length: int, kind: str, size: int) -> bool:
+        put(tmp_path / "m" / "config.pbtxt", f"{GOOD}{warm_up.format(kind, size)}\n")
+        put(tmp_path / "m" / "warmup" / "a", "x" * length)
+        run(tmp_path, rules="CFG-FILE-002")
+        return f"expects 24 bytes, but the data provided from a only has {length} bytes" in capsys.readouterr().out
+
+    assert found(23, "TYPE_FP32", 2)
+    assert found(0, "TYPE_INT64", 1)
+    assert not any(found(23, kind, size) for kind, size in (("TYPE_STRING", 2), ("TYPE_FP32", -1), ("TYPE_FP16", 2)))
+    assert not found(24, "TYPE_FP32", 2)
+    assert not found(25, "TYPE_FP32", 2)
+
+
 def test_a_model_without_a_name_is_called_like_its_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The server gives it that name; elsewhere nobody knows one."""
     text = WRONG.replace(GOOD, "") + 'backend: "python"\n'
