@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from batchproof.commands.adapter.experiments import TRIES, alone, executions, plugged, queue
 from batchproof.commands.adapter.probe import Probe, Track
-from batchproof.commands.adapter.timing import KEPT, LONE_WORK_NS, SILENT, Delayed, Waits, is_none
+from batchproof.commands.adapter.timing import KEPT, LONE_WORK_NS, SILENT, Delayed, Waits, is_none, kept
 
 PHASES = 9  # of a delay, at which lone requests are sent
 FEW = 4  # of them are enough if each request waits for the whole delay
@@ -37,12 +37,31 @@ def _outside(tracks: list[Track]) -> list[int]:
     return [spent for track in tracks if (spent := track.outside_ns()) is not None]
 
 
-def delayed(probe: Probe, delay_ns: int, *, usable: bool) -> Delayed:
+def delayed(probe: Probe, delay_ns: int, plain: Waits, *, usable: bool) -> Delayed:
     """Send lone requests at several phases of the delay, and one that waits behind a busy model for longer than it.
 
-    If one of the first waits for less than the delay, the host's noise, a timer that runs freely, and none at all look
-    alike: then more are sent.
+    plain: what was seen with the least delay. If that looks the same, the lone requests are sent again: a timer that runs
+    freely and a busy host can look like that, but not each time.
     """
+    for _ in range(TRIES):
+        found = _lone(probe, delay_ns)
+        if found.unanswered >= SILENT or not plain.lone_ns or kept(found, plain):
+            break
+    if found.unanswered >= SILENT or not usable:
+        return found
+    tried: list[int] = []
+    for _ in range(TRIES):
+        left, grew = _after_busy(probe, delay_ns)
+        if left is None:
+            break
+        tried.append(left)
+        if left < delay_ns // 2:  # more than that may be the host's doing, which does not come each time
+            break
+    return replace(found, after_busy_ns=min(tried, default=None), grew=grew)
+
+
+def _lone(probe: Probe, delay_ns: int) -> Delayed:
+    """Send lone requests at several phases of the delay; fewer if each of the first waits for all of it."""
     lone: list[Track] = []
     forming = None
     for number in range(PHASES):
@@ -57,18 +76,7 @@ def delayed(probe: Probe, delay_ns: int, *, usable: bool) -> Delayed:
         lone.append(track)
         if (silent := sum(not one.done() for one in lone)) >= SILENT:
             break
-    found = Delayed(delay_ns, tuple(_outside(lone)), silent, forming)
-    if silent >= SILENT or not usable:
-        return found
-    tried: list[int] = []
-    for _ in range(TRIES):
-        left, grew = _after_busy(probe, delay_ns)
-        if left is None:
-            break
-        tried.append(left)
-        if left < delay_ns // 2:  # more than that may be the host's doing, which does not come each time
-            break
-    return replace(found, after_busy_ns=min(tried, default=None), grew=grew)
+    return Delayed(delay_ns, tuple(_outside(lone)), silent, forming)
 
 
 def _after_busy(probe: Probe, delay_ns: int) -> tuple[int | None, bool]:

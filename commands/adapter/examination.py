@@ -166,7 +166,7 @@ class Examination(SequenceTrials):
             if self.facts.waits is not None:
                 waits = self.facts.waits
                 self._try(
-                    "delay", "delay", probe, lambda one: delays.delayed(one, delay_ns, usable=usable),
+                    "delay", "delay", probe, lambda one: delays.delayed(one, delay_ns, waits, usable=usable),
                     lambda seen: timing.judge_delay(seen, waits, claimed=self.claims("delay")), "delayed",
                 )  # fmt: skip
             if not alone and not self._is_wrong("delay"):

@@ -103,7 +103,7 @@ def kept(delayed: Delayed, plain: Waits) -> bool:
 
     The third longest waits are compared, so that two requests that met a stall of the host do not look like a delay. With a
     free-running timer, any part of the period may be left, so a third of what the two delays differ by is enough: one of a
-    hundred such stacks is told wrongly, and by the median it would be one of six.
+    hundred such stacks is told wrongly, and by the median it would be one of six. `delays` tries it again where it is not.
     """
     longer_ns = delayed.delay_ns - plain.delay_ns
     return bool(delayed.lone_ns) and _third(delayed.lone_ns) - _third(plain.lone_ns) >= longer_ns / LEFT
