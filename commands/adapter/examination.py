@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from batchproof.commands.adapter import answers, backlog, delays, depth, ending, experiments, parallel, timing
-from batchproof.commands.adapter.claims import differences, measured
-from batchproof.commands.adapter.deaths import Deaths
 from batchproof.commands.adapter.deploying import SIZE
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding, note, unseen, wrong
 from batchproof.commands.adapter.notes import ERROR, ServerDied
 from batchproof.commands.adapter.of_sequences import NO_SENSE, SequenceTrials
-from batchproof.commands.adapter.probe import Broken, Probe, described
-from batchproof.commands.adapter.residue import Before
+from batchproof.commands.adapter.probe import Probe, described
 from batchproof.commands.adapter.trials import DELAY_NS, TINY_NS
 from batchproof.targets import TargetInfo
 from batchproof.targets.claims import problems, value_of
@@ -290,18 +287,6 @@ class Examination(SequenceTrials):
                   lambda one: experiments.defaults(one, usable=usable, delay_ns=round(documented_ms * MS)), judge,
                   "defaults")  # fmt: skip
         self._end(probe)
-
-    def end(self, residue: Before, deaths: Deaths) -> None:
-        """Close the target, and see what is left."""
-        self.say("closing")
-        try:
-            self.target.close()
-        except Exception as error:
-            self._failed("close", Broken("close", error), "let it return, even if it is called twice")
-        self._note("residue", residue.left(), ending.judge_residue)
-        self._add(*deaths.findings())
-        if isinstance(self.target.info, TargetInfo) and not self._is_wrong("claims", "info"):
-            self._add(*differences(self.target.info.claims, measured(self.facts)))
 
 
 def _long_ns(least_ns: int) -> int:

@@ -8,11 +8,15 @@ from typing import Any, TypeVar
 
 from batchproof.commands.adapter import ending
 from batchproof.commands.adapter.caller import Hung
+from batchproof.commands.adapter.claims import Measured, differences, measured
+from batchproof.commands.adapter.deaths import Deaths
 from batchproof.commands.adapter.facts import Facts
 from batchproof.commands.adapter.finding import MS, Finding, Level, wrong
 from batchproof.commands.adapter.probe import Broken, Probe
+from batchproof.commands.adapter.residue import Before
 from batchproof.commands.adapter.source import Place, place, raised_at
 from batchproof.host.clock import HOST_CLOCK
+from batchproof.targets import TargetInfo
 from batchproof.targets.kit.processes import died
 from batchproof.targets.verbs import FullTarget
 
@@ -87,6 +91,22 @@ class Notes:
             mend = "find out from its last lines why; the checks before this one had it do nothing out of the ordinary"
             self._add(wrong("server", f"the server died while this was tried: {what}\n{why}", "deploy", mend))
             raise ServerDied
+
+    def _measured(self) -> tuple[Measured, ...]:
+        """Return the claims that the facts support."""
+        return measured(self.facts)
+
+    def end(self, residue: Before, deaths: Deaths) -> None:
+        """Close the target, and see what is left."""
+        self.say("closing")
+        try:
+            self.target.close()
+        except Exception as error:
+            self._failed("close", Broken("close", error), "let it return, even if it is called twice")
+        self._note("residue", residue.left(), ending.judge_residue)
+        self._add(*deaths.findings())
+        if isinstance(self.target.info, TargetInfo) and not self._is_wrong("claims", "info"):
+            self._add(*differences(self.target.info.claims, self._measured()))
 
     def _death(self) -> str:
         return self.target.alive() or died(self.began_s)

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from batchproof.commands.adapter.caller import Hung
-from batchproof.commands.adapter.claims import Measured, differences
-from batchproof.commands.adapter.deaths import Deaths
-from batchproof.commands.adapter.ending import judge_residue
+from batchproof.commands.adapter.claims import Measured
 from batchproof.commands.adapter.engines import findings
 from batchproof.commands.adapter.engines.trials import VERBS, Driver, Trial
 from batchproof.commands.adapter.finding import Finding, note, unseen, wrong
 from batchproof.commands.adapter.notes import Notes
 from batchproof.commands.adapter.probe import Broken
-from batchproof.commands.adapter.residue import Before
 from batchproof.fixtures.judging.engine_fit import engine_config
 from batchproof.reference_batcher.continuous import EngineConfig
 from batchproof.targets.claims import problems, value_of
@@ -175,14 +172,5 @@ class EngineExamination(Notes):
         self._add(*rows)
         return not self._is_wrong(*(row.check for row in rows))
 
-    def end(self, residue: Before, deaths: Deaths) -> None:
-        """Close the target, and see what is left."""
-        self.say("closing")
-        try:
-            self.target.close()
-        except Exception as error:
-            self._failed("close", Broken("close", error), "let it return, even if it is called twice")
-        self._note("residue", residue.left(), judge_residue)
-        self._add(*deaths.findings())
-        if not self._is_wrong("claims"):
-            self._add(*differences(self.target.info.claims, self.measured))
+    def _measured(self) -> tuple[Measured, ...]:
+        return self.measured
