@@ -81,6 +81,8 @@ def test_close_settles(drive, judge, claims):
     plug = Send("plug", hold="gate", work_ns=BUSY_NS)
 
     judge(drive(FOUR, (plug, Entered("plug"), *queued, Queued(6), Close(), Release("gate"))))
+    failing = Send("plug", hold="gate", work_ns=BUSY_NS // 4, fail=True)  # what waits behind it is owed all the same
+    judge(drive(FOUR, (failing, Entered("plug"), *queued, Queued(6), Close(), Release("gate"))))
     if claims.get("priorities"):
         levels = tuple(Send(f"r{i}", priority=2 if i % 5 else 1) for i in range(11))
         judge(drive(TWO_LEVELS, (plug, Entered("plug"), *levels, Queued(11), Close(), Release("gate"))))
@@ -184,8 +186,10 @@ def test_close_ends(drive, judge, claims):
 def test_another_is_removed(drive, judge, claims):
     """Removing another model neither delays nor loses what waits in this one"""
     if not unmet(claims, ("delay",)):
+        anchor = value_of(claims, "delay_anchor")
+        first = (Send("first"), Answered(("first",))) if anchor == "loop-entry" else ()  # one that comes now has to wait
         drive(OLDER, lone())
-        judge(drive(TIMED, (Send("r0"), Remove()), beside=(OLDER,)))
+        judge(drive(TIMED, (*first, Send("r0"), Remove()), beside=(OLDER,)))
 
     if not unmet(claims, ("batch_limit",)):
         judge(drive(FOUR, plugged(*in_line(*(Send(f"r{i}") for i in range(6))), Remove()), beside=(YOUNGER,)))
