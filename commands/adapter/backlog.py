@@ -20,6 +20,7 @@ FOLDER = "read the folder that the witness was given"
 BLOCKS = (
     "a model that waits must not stop the server from accepting requests: call it in a thread, or as the stack's users do"
 )
+LOST = "if the stack lost them, the rules DB-LIVE-* say so; if the adapter did, settle their Futures"
 COUNT = "count what is accepted and not yet in the model: neither the request in the model, nor twice, nor late"
 
 
@@ -42,7 +43,7 @@ class Backlog:
     passed: a request behind the plug was in the model, or answered, while the plug was still there.
     before: `queued()` before anything was sent. readings: 0 with only the plug sent, then 1, 2, 3, ... after: at the end.
     lines: those of the log about the entry of these requests. odd: a line that cannot be read, or empty. serials: by name.
-    answered: the names of those that got an answer.
+    answered: the names of those that got an answer. unsettled: of those that never ended.
     """
 
     size: int
@@ -61,6 +62,7 @@ class Backlog:
     odd: str = ""
     serials: tuple[tuple[str, int], ...] = ()
     answered: tuple[str, ...] = ()
+    unsettled: tuple[str, ...] = ()
 
     @property
     def usable(self) -> bool:
@@ -175,6 +177,9 @@ def _queue(backlog: Backlog) -> tuple[Finding, ...]:
             mend = COUNT if reading.said or not reading.expected else f"{COUNT}. If it counts rightly: {BLOCKS}"
             return (wrong("queue", f"`queued()` is {reading.said} with {what}", "queued", mend),)
     if backlog.opened and backlog.after and backlog.after.took_ns is None:
+        if 0 < backlog.after.said <= len(backlog.unsettled):
+            says = f"{', '.join(backlog.unsettled)}, behind a request in the model, never ended"
+            return (note("queue", f"{says}, and {backlog.after.said} are counted", "submit", LOST),)
         return (wrong("queue", f"`queued()` is {backlog.after.said} after all were answered", "queued", COUNT),)
     if not backlog.readings:
         return (unseen("queue", "`queued()` could not be tried without a gate"),)

@@ -135,6 +135,7 @@ def backlog(probe: Probe, size: int) -> Backlog:
         odd=repr(probe.odd[0])[:200] if probe.odd else "",
         serials=tuple((one.request.name, one.request.serial) for one in tracks),
         answered=tuple(one.request.name for one in tracks if one.done() and not one.ended().error),
+        unsettled=tuple(one.request.name for one in tracks if not one.done()),
     )
 
 
