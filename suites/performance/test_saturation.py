@@ -24,6 +24,7 @@ def backlogs(loads):
     def rounds():
         depth = loads.depth(model)
         yield from loads.rounds(lambda: loads.backlog(model, depth), 5, 8)
+        loads.discard(model)
 
     model = loads.idle(PAIR)
     return lambda: loads.shared("backlogs", rounds, model.work)
