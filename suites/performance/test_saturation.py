@@ -19,15 +19,15 @@ def saturated(loads):
 
 @pytest.fixture
 def backlogs(loads):
-    """Backlogs, one after another, of a model that takes no time."""
+    """Backlogs, one after another, of a model that takes no time and has no history."""
 
     def rounds():
+        model = loads.idle(PAIR)
         depth = loads.depth(model)
         yield from loads.rounds(lambda: loads.backlog(model, depth), 5, 8)
         loads.discard(model)
 
-    model = loads.idle(PAIR)
-    return lambda: loads.shared("backlogs", rounds, model.work)
+    return lambda: loads.shared("backlogs", rounds, loads.no_time)
 
 
 @pytest.mark.rule("PERF-LIMIT-001")
