@@ -34,6 +34,7 @@ TOGETHER = BatcherConfig(max_batch_size=7)  # no other rule counts on what reque
 SIX = BatcherConfig(max_batch_size=6)  # a ring of 64, 128 or 256 rows is not full of batches
 WIDE = BatcherConfig(max_batch_size=128)
 HUGE = BatcherConfig(max_batch_size=2048)
+BEYOND_A_BYTE = BatcherConfig(max_batch_size=256)
 DEEP = gated(*(Send(f"r{i}") for i in range(48)))
 GROWING = ((224, 48), (37, 96), (37, 200))  # before a backlog, and in it: a ring grows where it does not begin
 AGAIN = (1 << 10, 1 << 11, 1 << 12)  # where a number of so many bits begins again
@@ -93,8 +94,9 @@ def one_always_waits(count: int, rows: int) -> Script:
 
 @pytest.mark.rule("DB-SCALE-001")
 def test_deep_backlog_fills_batches(drive, judge):
-    """A deep backlog leaves in full batches, even if a batch holds 16 rows"""
+    """A deep backlog leaves in full batches, even if a batch holds 256 rows"""
     judge(drive(SIXTEEN, DEEP))
+    judge(drive(BEYOND_A_BYTE, gated(*(Send(f"r{i}") for i in range(520)), in_order=False)))
 
 
 @pytest.mark.rule("DB-SCALE-002")

@@ -36,6 +36,7 @@ DELAYING_OR_LESS = BatcherConfig(
     max_batch_size=4, queue_timeout_ns=60_000 * MS, timeout_action=DELAY, allow_timeout_override=True
 )
 NONE_OR_LESS = BatcherConfig(max_batch_size=4, allow_timeout_override=True)
+SERVED = 300  # requests, one after another: more than a number of eight bits can count
 MANY, CROWD = 64, 150  # requests that expire together, before more come
 SWEEP = 700 * MS  # Triton looks for expired requests every 500 ms while its instances are busy
 DELAYED_OR_LESS = BatcherConfig(
@@ -81,6 +82,10 @@ def test_neighbours_unharmed(drive, judge):
 def test_in_time_is_served(drive, judge):
     """A request that has not waited longer than the queue timeout is not refused"""
     judge(drive(LONG, (Send("plug", hold="gate"), Entered("plug"), Send("r0"), Queued(1), Release("gate"))))
+
+    early = [Send(f"early{i}", after_ns=1 * MS) for i in range(SERVED)]  # theirs is over while r0 still has time
+    served = (step for send in early for step in (send, Answered((send.name,))))
+    judge(drive(SHORT, (*served, *plugged(*in_line(Send("r0")), Send("later", after_ns=400 * MS)))))
 
 
 @pytest.mark.rule("DB-TIMEOUT-005")
