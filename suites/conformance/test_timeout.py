@@ -92,6 +92,11 @@ def test_in_time_is_served(drive, judge):
 def test_refused_while_busy(drive, judge, claims):
     """An expired request is refused even while every instance is busy"""
     judge(drive(SHORT, expiring()))
+
+    many = [Send(f"r{i}") for i in range(CROWD if claims.get("crowd") else MANY)]  # and nobody comes who could remind it
+    refused = Answered(names_of(many)), Send("later", after_ns=1 * MS)
+    judge(drive(SHORT, plugged(*many, Queued(len(many)), *refused)))
+
     if not unmet(claims, ("instances", "queue=each-instance|stealing")):  # in each of the queues
         line = [Send(f"r{at}") for at in range(4 * INSTANCES)]
         refused = Answered(names_of(line)), Send("later", after_ns=1 * MS)
