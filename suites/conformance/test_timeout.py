@@ -37,7 +37,7 @@ DELAYING_OR_LESS = BatcherConfig(
 )
 NONE_OR_LESS = BatcherConfig(max_batch_size=4, allow_timeout_override=True)
 SERVED = 300  # requests, one after another: more than a number of eight bits can count
-MANY, CROWD = 64, 150  # requests that expire together, before more come
+MANY, CROWD, THRONG = 64, 150, 600  # requests that expire together
 SWEEP = 700 * MS  # Triton looks for expired requests every 500 ms while its instances are busy
 DELAYED_OR_LESS = BatcherConfig(
     max_batch_size=4, max_queue_delay_ns=100 * MS, queue_timeout_ns=10_000 * MS, allow_timeout_override=True
@@ -93,7 +93,7 @@ def test_refused_while_busy(drive, judge, claims):
     """An expired request is refused even while every instance is busy"""
     judge(drive(SHORT, expiring()))
 
-    many = [Send(f"r{i}") for i in range(CROWD if claims.get("crowd") else MANY)]  # and nobody comes who could remind it
+    many = [Send(f"r{i}") for i in range(THRONG if claims.get("crowd") else MANY)]  # and nobody comes who could remind it
     refused = Answered(names_of(many)), Send("later", after_ns=1 * MS)
     judge(drive(SHORT, plugged(*many, Queued(len(many)), *refused)))
 
