@@ -41,9 +41,10 @@ class Stretch:
 class Backlog:
     """What was measured.
 
-    stretches: `few in`, `many in`, `many out` and `few out`: what was taken in and answered, and how many waited. lasted_ns:
-    from the first request to the last answer. full: refused because the queue was full. errors: neither answered nor refused
-    for that; silent: how many of them were not answered in time. seen: the queue was seen to be as long as it should be.
+    stretches: `few in`, `many in`, `many out` and `few out`: what was taken in and answered, and how many waited; `all in`
+    and `all out`. lasted_ns: from the first request to the last answer. full: refused because the queue was full. errors:
+    neither answered nor refused for that; silent: how many of them were not answered in time. seen: the queue was seen to be
+    as long as it should be.
     """
 
     stretches: dict[str, Stretch]
@@ -110,9 +111,13 @@ def backlog(model: Served, count: int, wait_ns: int, used_ns: Callable[[], int],
     run.until(held.done)
     answers = [*run.answers, *[run.moment()] * (PARTS - len(run.answers))]
     outcomes = [outcome_of_future(one) if one.done() else SILENT for one in (held, *run.futures)]
-    moments = {"few in": taken[:2], "many in": taken[-2:], "many out": answers[:2], "few out": answers[-2:]}
+    most = PARTS - 1  # until the first answers, the model opens its gate
+    moments = {
+        "few in": (1, taken[0], taken[1]), "many in": (1, taken[-2], taken[-1]), "all in": (PARTS, taken[0], taken[-1]),
+        "many out": (1, *answers[:2]), "few out": (1, *answers[-2:]), "all out": (most, answers[0], answers[-1]),
+    }  # fmt: skip
     return Backlog(
-        {name: Stretch.between(part, *both) for name, both in moments.items()},
+        {name: Stretch.between(parts * part, *both) for name, (parts, *both) in moments.items()},
         requests=len(outcomes),
         lasted_ns=answers[-1][0] - taken[0][0],
         full=outcomes.count(FULL),
