@@ -114,10 +114,11 @@ def backlog(model: Served, count: int, wait_ns: int, used_ns: Callable[[], int],
     most = PARTS - 1  # until the first answers, the model opens its gate
     moments = {
         "few in": (1, taken[0], taken[1]), "many in": (1, taken[-2], taken[-1]), "all in": (PARTS, taken[0], taken[-1]),
-        "many out": (1, *answers[:2]), "few out": (1, *answers[-2:]), "all out": (most, answers[0], answers[-1]),
+        "many out": (1, answers[0], answers[1]), "few out": (1, answers[-2], answers[-1]),
+        "all out": (most, answers[0], answers[-1]),
     }  # fmt: skip
     return Backlog(
-        {name: Stretch.between(parts * part, *both) for name, (parts, *both) in moments.items()},
+        {name: Stretch.between(parts * part, begin, end) for name, (parts, begin, end) in moments.items()},
         requests=len(outcomes),
         lasted_ns=answers[-1][0] - taken[0][0],
         full=outcomes.count(FULL),

@@ -190,7 +190,10 @@ def test_large_request(drive, judge):
     """A request of two thousand rows gets its own result, and so do those around it"""
     sizes = {"before": 1, "large": HUGE.max_batch_size, "after": 1}
 
-    judge(drive(HUGE, tuple(step for name, rows in sizes.items() for step in (Send(name, rows=rows), Answered((name,))))))
+    alone = (step for name, rows in sizes.items() for step in (Send(name, rows=rows), Answered((name,))))
+    names = [f"r{i}" for i in range(4)]  # which may come in pieces
+
+    judge(drive(HUGE, (*alone, *at_once("all", *names, rows=HUGE.max_batch_size), Answered(tuple(names)))))
 
 
 @pytest.mark.rule("DB-SCALE-012")
