@@ -80,16 +80,17 @@ class Served:
         self._first = secrets.randbits(60)  # a server may keep the log of earlier runs
         self._numbers = itertools.count(1)
 
-    def submit(self, number: int, *, rows: int = 1, **asked: Any) -> Future[Any]:
+    def submit(self, number: int, *, rows: int = 1, hold: int = 0, **asked: Any) -> Future[Any]:
         """Send a request of this many rows. Its Future gives an answer or raises. Its number means nothing to the target.
 
-        asked: other fields of the witness's `Payload`, such as priority and timeout_ns; a torch model is asked for none.
+        hold: the gate that holds it in the witness. asked: other fields of the witness's `Payload`, such as priority and
+        timeout_ns; a torch model is asked for none.
         """
         if self._inputs is not None:
             return self.deployment.submit(self._inputs(rows))
         mine = next(self._numbers)  # numbers start again with every run, but serials in the witness's log must not repeat
         payload = Payload(rows=rows, work_ns=self.work.base_ns, row_work_ns=self.work.row_ns, nonce=number, **asked)
-        request = Request(f"r{mine}", self._first + mine, payload)
+        request = Request(f"r{mine}", self._first + mine, payload, hold)
         submit = self.deployment.submit
         return submit(request) if self.traffic is None else self.traffic.send(request, submit)
 

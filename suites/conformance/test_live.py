@@ -38,6 +38,7 @@ SHORTLY = BatcherConfig(max_batch_size=4, max_queue_delay_ns=500 * MS)
 FOUR_WITH_POLICY = BatcherConfig(max_batch_size=4, queue_timeout_ns=60_000 * MS)
 TWO_LEVELS = BatcherConfig(max_batch_size=4, priority_levels=2, default_priority_level=2)
 THREE_INSTANCES = BatcherConfig(max_batch_size=4, instances=3)
+SIX_INSTANCES = BatcherConfig(max_batch_size=4, instances=6)
 OLDER, YOUNGER = BatcherConfig(max_batch_size=33), BatcherConfig(max_batch_size=34)  # those that are removed
 TIMED = BatcherConfig(max_batch_size=35, max_queue_delay_ns=200 * MS)  # deployed between them
 APART_NS = 300 * MS  # longer than any delay that FOUR is deployed with where a batch leaves although the model is busy
@@ -60,18 +61,23 @@ def test_no_idle_beside_work(drive, judge):
     judge(drive(FOUR, gated(*(Send(f"r{i}", work_ns=20 * MS) for i in range(12)), in_order=False)))
 
 
+def in_each(instances: int) -> Script:
+    """A request in each instance at the same time, behind a gate of its own."""
+    plugs = [step for i in range(instances) for step in (Send(f"p{i}", hold=f"gate{i}"), Entered(f"p{i}"))]
+    return (*plugs, *(Release(f"gate{i}") for i in range(instances)))
+
+
 @pytest.mark.rule("DB-LIVE-003")
 def test_instances_in_parallel(drive, judge, claims):
     """As many batches run at once as there are instances"""
-    plugs = [step for i in range(3) for step in (Send(f"p{i}", hold=f"gate{i}"), Entered(f"p{i}"))]
-    plugged_all = (*plugs, *(Release(f"gate{i}") for i in range(3)))
-
+    plugged_all = in_each(3)
     found = judge(drive(THREE_INSTANCES, plugged_all))
 
     waves = [[Send(f"before{wave}-{i}") for i in range(24)] for wave in range(24)]  # two batches for each instance
     if found.passed:
         before = (step for wave in waves for step in (*wave, Answered(names_of(wave))))
         judge(drive(THREE_INSTANCES, (*before, *plugged_all)))  # in one drive: a deployment that falls silent is discarded
+        judge(drive(SIX_INSTANCES, in_each(6)))
 
     if claims.get("queue") != "each-instance" and not unmet(claims, ("batch_limit",)):  # or they may share one batch
         each = replace(THREE_INSTANCES, max_batch_size=max(4, claims.get("smallest_batch", 4)))

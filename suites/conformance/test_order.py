@@ -10,6 +10,7 @@ FOUR = BatcherConfig(max_batch_size=4)
 TWO_INSTANCES = BatcherConfig(max_batch_size=4, instances=2)
 ORDERED = BatcherConfig(max_batch_size=4, instances=2, preserve_ordering=True)
 ORDERED_APART = BatcherConfig(max_batch_size=5, instances=2, preserve_ordering=True)  # no other rule counts its batches
+MANY = 100  # batches whose answers wait for one
 GROUPS = 52  # of five batches each, behind three: the 254th to the 258th are a group
 
 
@@ -25,9 +26,10 @@ def test_answered_in_order(drive, judge):
     judge(drive(FOUR, gated(*(Send(f"r{i}", work_ns=60 * MS) for i in range(24)), in_order=False)))
 
 
-def overtaken(**slow: bool) -> Script:
-    """`slow` stays in the model until later batches have run on the other instance, the first of them long before."""
-    fast = [Send("f0"), Send("f1", fail=slow.get("fail", False)), Send("f2"), Send("f3", after_ns=100 * MS)]
+def overtaken(by: int = 4, **slow: bool) -> Script:
+    """`slow` stays in the model until later batches have run on the other instance, all but the last of them long before."""
+    fast = [Send("f0"), Send("f1", fail=slow.get("fail", False)), *(Send(f"f{number}") for number in range(2, by))]
+    fast[-1] = Send(f"f{by - 1}", after_ns=100 * MS)
     entering = (step for send in fast for step in (send, Entered(send.name)))
     return (Send("slow", hold="gate", **slow), Entered("slow"), *entering, Release("gate"))
 
@@ -49,6 +51,7 @@ def test_answers_wait_for_earlier_ones(drive, judge):
     """With preserve_ordering, no batch is answered before an earlier one, even if another instance is faster"""
     timeline = drive(ORDERED, overtaken())
     if judge(timeline).passed and not slow(timeline):
+        judge(drive(ORDERED, overtaken(MANY)))
         judge(drive(ORDERED_APART, overtaken_again_and_again()))
 
 

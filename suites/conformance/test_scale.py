@@ -34,6 +34,7 @@ TOGETHER = BatcherConfig(max_batch_size=7)  # no other rule counts on what reque
 SIX = BatcherConfig(max_batch_size=6)  # a ring of 64, 128 or 256 rows is not full of batches
 WIDE = BatcherConfig(max_batch_size=128)
 HUGE = BatcherConfig(max_batch_size=2048)
+BEYOND_A_BYTE = BatcherConfig(max_batch_size=256)
 DEEP = gated(*(Send(f"r{i}") for i in range(48)))
 GROWING = ((224, 48), (37, 96), (37, 200))  # before a backlog, and in it: a ring grows where it does not begin
 AGAIN = (1 << 10, 1 << 11, 1 << 12)  # where a number of so many bits begins again
@@ -93,8 +94,12 @@ def one_always_waits(count: int, rows: int) -> Script:
 
 @pytest.mark.rule("DB-SCALE-001")
 def test_deep_backlog_fills_batches(drive, judge):
-    """A deep backlog leaves in full batches, even if a batch holds 16 rows"""
+    """A deep backlog leaves in full batches, even if a batch holds 256 rows"""
     judge(drive(SIXTEEN, DEEP))
+
+    names, size = [f"r{i}" for i in range(520)], BEYOND_A_BYTE.max_batch_size
+    answered = (Answered(tuple(names[first : first + size])) for first in range(0, len(names), size))  # slow is not wrong
+    judge(drive(BEYOND_A_BYTE, (*gated(*map(Send, names), in_order=False), *answered)))
 
 
 @pytest.mark.rule("DB-SCALE-002")
@@ -188,7 +193,11 @@ def test_large_request(drive, judge):
     """A request of two thousand rows gets its own result, and so do those around it"""
     sizes = {"before": 1, "large": HUGE.max_batch_size, "after": 1}
 
-    judge(drive(HUGE, tuple(step for name, rows in sizes.items() for step in (Send(name, rows=rows), Answered((name,))))))
+    alone = (step for name, rows in sizes.items() for step in (Send(name, rows=rows), Answered((name,))))
+    names = [f"r{i}" for i in range(4)]  # which may come in pieces
+    answered = (Answered((name,)) for name in names)  # slow is not wrong
+
+    judge(drive(HUGE, (*alone, *at_once("all", *names, rows=HUGE.max_batch_size), *answered)))
 
 
 @pytest.mark.rule("DB-SCALE-012")

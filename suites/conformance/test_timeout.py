@@ -36,7 +36,8 @@ DELAYING_OR_LESS = BatcherConfig(
     max_batch_size=4, queue_timeout_ns=60_000 * MS, timeout_action=DELAY, allow_timeout_override=True
 )
 NONE_OR_LESS = BatcherConfig(max_batch_size=4, allow_timeout_override=True)
-MANY, CROWD = 64, 150  # requests that expire together, before more come
+SERVED = 300  # requests, one after another: more than a number of eight bits can count
+MANY, CROWD, THRONG = 64, 150, 600  # requests that expire together
 SWEEP = 700 * MS  # Triton looks for expired requests every 500 ms while its instances are busy
 DELAYED_OR_LESS = BatcherConfig(
     max_batch_size=4, max_queue_delay_ns=100 * MS, queue_timeout_ns=10_000 * MS, allow_timeout_override=True
@@ -82,11 +83,20 @@ def test_in_time_is_served(drive, judge):
     """A request that has not waited longer than the queue timeout is not refused"""
     judge(drive(LONG, (Send("plug", hold="gate"), Entered("plug"), Send("r0"), Queued(1), Release("gate"))))
 
+    early = [Send(f"early{i}", after_ns=1 * MS) for i in range(SERVED)]  # theirs is over while r0 still has time
+    served = (step for send in early for step in (send, Answered((send.name,))))
+    judge(drive(SHORT, (*served, *plugged(*in_line(Send("r0")), Send("later", after_ns=400 * MS)))))
+
 
 @pytest.mark.rule("DB-TIMEOUT-005")
 def test_refused_while_busy(drive, judge, claims):
     """An expired request is refused even while every instance is busy"""
     judge(drive(SHORT, expiring()))
+
+    many = [Send(f"r{i}") for i in range(THRONG if claims.get("crowd") else MANY)]  # and nobody comes who could remind it
+    refused = Answered(names_of(many)), Send("later", after_ns=1 * MS)
+    judge(drive(SHORT, plugged(*many, Queued(len(many)), *refused)))
+
     if not unmet(claims, ("instances", "queue=each-instance|stealing")):  # in each of the queues
         line = [Send(f"r{at}") for at in range(4 * INSTANCES)]
         refused = Answered(names_of(line)), Send("later", after_ns=1 * MS)

@@ -4,13 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from batchproof.load.workload import Work
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.suites.performance.rounds import CONFIG, SINGLE, rounds
 
-FEWER = 4  # times, and more, than in a crowd
-SLICE_S = 0.6  # in which a wake-up of the host that comes late takes no large part of it
-NOTHING = Work("nothing", "the witness, which takes no time")  # so that what is left is the batcher's own
+PAIR = BatcherConfig(max_batch_size=2)  # so that what is done once for each batch weighs as well
 SIZES = (SINGLE, BatcherConfig(max_batch_size=4), CONFIG)
 
 
@@ -18,6 +15,19 @@ SIZES = (SINGLE, BatcherConfig(max_batch_size=4), CONFIG)
 def saturated(loads):
     """The same load as the rule about the speed-up uses."""
     return lambda: loads.shared("rounds", lambda: rounds(loads))
+
+
+@pytest.fixture
+def backlogs(loads):
+    """Backlogs, one after another, of a model that takes no time and has no history."""
+
+    def rounds():
+        model = loads.idle(PAIR)
+        depth = loads.depth(model)
+        yield from loads.rounds(lambda: loads.backlog(model, depth), 5, 8)
+        loads.discard(model)
+
+    return lambda: loads.shared("backlogs", rounds, loads.no_time)
 
 
 @pytest.mark.rule("PERF-LIMIT-001")
@@ -48,6 +58,13 @@ def test_throughput_lasts(saturated, judge):
     judge(saturated())
 
 
+@pytest.mark.rule("PERF-STEADY-002")
+@pytest.mark.models(PAIR)
+def test_what_was_served_costs_nothing(backlogs, judge):
+    """After thousands of requests, one is taken in and served at least 0.5 times as fast as at first"""
+    judge(backlogs())
+
+
 @pytest.mark.rule("PERF-FAIR-001")
 @pytest.mark.models(CONFIG)
 def test_no_client_is_starved(saturated, judge):
@@ -56,15 +73,7 @@ def test_no_client_is_starved(saturated, judge):
 
 
 @pytest.mark.rule("PERF-DEPTH-001")
-@pytest.mark.models(CONFIG)
-def test_a_crowd_costs_no_more(loads, judge):
-    """A crowd of clients is served at least 0.4 times as fast as a quarter of it"""
-    model = loads.model(CONFIG, work=NOTHING)
-    model.traffic = None  # decisions among thousands that wait are judged elsewhere
-    crowd = loads.crowd(model)
-    clients = {"fewer": crowd // FEWER, "crowd": crowd}
-
-    def in_turn():
-        return [loads.closed(name, model, count, 2 * count, SLICE_S) for name, count in clients.items()]
-
-    judge(loads.trial(loads.rounds(in_turn, 4, 7), NOTHING))
+@pytest.mark.models(PAIR)
+def test_many_that_wait_cost_no_more(backlogs, judge):
+    """While thousands wait, requests are taken in and served at least 0.5 times as fast as while few do"""
+    judge(backlogs())

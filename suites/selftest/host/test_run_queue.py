@@ -11,7 +11,7 @@ import pytest
 
 from batchproof.host import run_queue
 from batchproof.host.clock import HOST_CLOCK
-from batchproof.host.run_queue import Waiting, _members, own_waits, waits
+from batchproof.host.run_queue import Waiting, members, own_waits, waits
 from batchproof.stats import gates
 
 
@@ -23,7 +23,7 @@ def test_workers_in_sessions_of_their_own_belong_to_the_group() -> None:
         worker = int(shell.stdout.readline())
 
         def found() -> set[int]:
-            return {int(path.name) for path in _members(shell.pid)}
+            return {int(path.name) for path in members(shell.pid)}
 
         seen = HOST_CLOCK.wait(lambda: worker in found(), HOST_CLOCK.now_ns() + 20 * 10**9)
         mine = os.getpid() in found()
@@ -34,7 +34,7 @@ def test_workers_in_sessions_of_their_own_belong_to_the_group() -> None:
 
 def test_a_process_that_has_just_ended_has_not_waited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A server's process may end between the look at the group and the look at its threads."""
-    monkeypatch.setattr(run_queue, "_members", lambda _group: [Path("/proc/self"), tmp_path / "gone"])
+    monkeypatch.setattr(run_queue, "members", lambda _group: [Path("/proc/self"), tmp_path / "gone"])
 
     assert set(waits(1)) >= {str(os.getpid())}
 
