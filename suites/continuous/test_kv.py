@@ -128,6 +128,14 @@ def test_cached_blocks_are_no_reserve(generating, judge):
     on.send("alike", prompt=(*on.prompt_of("first"), *range(500, 500 + 3 * on.block)), max_tokens=4)
     judge(on.generations())
 
+    if on.claims.get("preemption"):  # what one loses belongs to another as well
+        on = generating(blocks=7, prefix_cache=True)
+        on.send("before", length=3 * on.block, shared=2 * on.block, max_tokens=2)
+        on.finish()
+        for name, shared in (("r0", 2), ("other", 0), ("r1", 2)):  # the last one loses its blocks first, and the other next
+            on.send(name, length=(shared + 1) * on.block - 6, shared=shared * on.block, max_tokens=4 * on.block)
+        judge(on.generations())
+
 
 @pytest.mark.rule("CB-KV-010")
 def test_whole_beginning(generating, judge):

@@ -44,14 +44,6 @@ def test_preempted(generating, judge):
     on.send("r0", "r1", "r2", "r3", max_tokens=5 * on.block // 2)
     judge(on.generations())
 
-    if on.claims.get("prefix_cache"):  # what one loses belongs to others as well
-        on = generating(blocks=7, prefix_cache=True)
-        on.send("before", length=3 * on.block, shared=2 * on.block, max_tokens=2)
-        on.finish()
-        for name, shared in (("r0", 2), ("other", 0), ("r1", 2)):  # the last one loses its blocks first, and the other next
-            on.send(name, length=(shared + 1) * on.block - 6, shared=shared * on.block, max_tokens=4 * on.block)
-        judge(on.generations())
-
 
 @pytest.mark.rule("CB-TEXT-005")
 def test_shared_prefixes(generating, judge):
