@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -46,7 +46,8 @@ class Mutant:
 
     what: the mistake, in a few words. where: the module, as a path below this folder. line: text that occurs in it exactly
     once. wrong: what stands there instead. kills: exactly the rules that must fail. message: a part of what the first of
-    them must say. family: of the rules that it is there for; "" for those about the dynamic batcher.
+    them must say. family: of the rules that it is there for; "" for those about the dynamic batcher. claims: what a mutant
+    of the engine claims besides what the reference does, for the drives that only engines with such a claim meet.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Mutant:
     kills: tuple[str, ...]
     message: str
     family: str = ""
+    claims: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def discipline(self) -> str:

@@ -100,7 +100,9 @@ def test_gives_back(generating, judge, claims):
     if claims.get("prefix_cache"):  # which may keep a block of each, and has to give it up
         dozens_of_aborts(generating(seqs=2, budget=1, blocks=24, prefix_cache=True), judge)
     if claims.get("samples"):
-        aborts_of_three(generating(seqs=4, blocks=12), judge)
+        aborts_of_three(generating(seqs=4, blocks=12), judge, after=2)
+        for blocks in (1, 2) if claims.get("chunked_prefill") else ():  # an engine computes their prompt once, or thrice
+            aborts_of_three(generating(seqs=4, budget=blocks, blocks=12), judge, after=blocks - 1)
 
 
 def dozens_of_aborts(on, judge):
@@ -125,12 +127,15 @@ def dozens_of_aborts(on, judge):
     judge(on.generations())
 
 
-def aborts_of_three(on, judge):
-    """Three continuations share two blocks, and are aborted when they have begun; then one needs half of all blocks."""
+def aborts_of_three(on, judge, after):
+    """Three continuations share two blocks, and are aborted when they have begun; then one needs half of all blocks.
+
+    after: how many iterations after the first. If the budget is small, some of their prompts have not been computed by then.
+    """
     for place in range(8):
         on.send(f"three{place}", length=2 * on.block + 3, max_tokens=on.block, samples=3)  # they fit together to their ends
         on.until_running(f"three{place}")
-        on.step(2)
+        on.step(after)
         on.abort(f"three{place}")
     on.send("last", length=6 * on.block, max_tokens=on.block)
     judge(on.generations())

@@ -10,7 +10,12 @@ def test_nothing_twice(generating, judge):
     on.send("long", length=5 * on.block + 3, max_tokens=4)
     on.send("r0", max_tokens=4)
     on.send("other", length=3 * on.block, max_tokens=4)
+    judge(on.generations())
 
+    on = generating(budget=1)
+    on.send("long", length=4 * on.block, max_tokens=4)
+    on.until_running("long")
+    on.send("short0", "short1", max_tokens=2)  # each of which may take a whole iteration before the next chunk
     judge(on.generations())
 
 

@@ -118,8 +118,23 @@ def test_cached_blocks_are_no_reserve(generating, judge):
     on.until(lambda: on.ended("first"))
     on.send("large", length=6 * on.block + 8)
     on.send("alike", prompt=(*on.prompt_of("first"), *range(500, 500 + on.block)))
-
     judge(on.generations())
+
+    on = generating(blocks=8, prefix_cache=True)
+    for name in ("first", "next"):
+        on.send(name, length=3 * on.block + 4, max_tokens=1)
+        on.finish()
+    # it begins with the blocks that would be used again first, and needs more than those that hold nothing
+    on.send("alike", prompt=(*on.prompt_of("first"), *range(500, 500 + 3 * on.block)), max_tokens=4)
+    judge(on.generations())
+
+    if on.claims.get("preemption"):  # what one loses belongs to another as well
+        on = generating(blocks=7, prefix_cache=True)
+        on.send("before", length=3 * on.block, shared=2 * on.block, max_tokens=2)
+        on.finish()
+        for name, shared in (("r0", 2), ("other", 0), ("r1", 2)):  # the last one loses its blocks first, and the other next
+            on.send(name, length=(shared + 1) * on.block - 6, shared=shared * on.block, max_tokens=4 * on.block)
+        judge(on.generations())
 
 
 @pytest.mark.rule("CB-KV-010")
@@ -148,6 +163,17 @@ def test_whole_beginning(generating, judge):
         on.finish()
         on.send("mixed", prompt=(*first[:block], *second[block:], *second[:block]))
         judge(on.generations())
+
+    on = generating(prefix_cache=True)
+    on.send("first", length=3 * block, shared=2 * block)
+    on.send("second", length=2 * block)
+    on.finish()
+    first, second = on.prompt_of("first"), on.prompt_of("second")
+    on.send("begins", prompt=(*second[:block], *first[block : 2 * block]))
+    on.finish()  # its last block is one of the first's, before which something else stands
+    on.step(2)  # what looks ahead computes it once more
+    on.send("mixed", prompt=(*second[:block], *first[block:], *second[block:]))
+    judge(on.generations())
 
 
 @pytest.mark.rule("CB-KV-011")
@@ -232,30 +258,46 @@ def test_hits_return(generating, judge):
     judge(on.generations())
 
     if on.claims.get("cancel"):
-        on = generating(blocks=12, length=12, prefix_cache=True)
-        for family in range(14):  # one of two that found a prompt in the cache is taken back
-            on.send(f"first{family}", length=4 * on.block - 2, max_tokens=2)
-            on.finish()
-            on.send(f"hit{family}", f"gone{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=8)
-            on.until_got(f"gone{family}", 1)
-            on.abort(f"gone{family}")
-            on.finish()
-        on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
-        judge(on.generations())
+        hits_taken_back(generating, judge)
 
-        on = generating(blocks=12, length=12, prefix_cache=True)
-        for family in range(8):  # more than the KV cache holds: what it has lost may come back from elsewhere
-            on.send(f"first{family}", length=4 * on.block - 2, max_tokens=2)
+
+def hits_taken_back(generating, judge):
+    """One of two that find a prompt in the cache is taken back: while it waits, or when it has begun."""
+    on = generating(seqs=1, blocks=12, length=12, prefix_cache=True)
+    for family in range(6):  # one that would find its prompt in the cache is taken back while it waits
+        on.send(f"first{family}", length=4 * on.block - 2, max_tokens=2)
+        on.finish()
+        on.send(f"hit{family}", f"gone{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=8)
+        on.until_got(f"hit{family}", 1)
+        on.abort(f"gone{family}")
+        on.finish()
+    on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
+    judge(on.generations())
+
+    on = generating(blocks=12, length=12, prefix_cache=True)
+    for family in range(14):  # one of two that found a prompt in the cache is taken back
+        on.send(f"first{family}", length=4 * on.block - 2, max_tokens=2)
+        on.finish()
+        on.send(f"hit{family}", f"gone{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=8)
+        on.until_got(f"gone{family}", 1)
+        on.abort(f"gone{family}")
+        on.finish()
+    on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
+    judge(on.generations())
+
+    on = generating(blocks=12, length=12, prefix_cache=True)
+    for family in range(8):  # more than the KV cache holds: what it has lost may come back from elsewhere
+        on.send(f"first{family}", length=4 * on.block - 2, max_tokens=2)
+        on.finish()
+    for family in range(8):
+        on.send(f"gone{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=8)
+        on.step()
+        on.abort(f"gone{family}")
+        for name in ("hit", "both"):
+            on.send(f"{name}{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=2)
             on.finish()
-        for family in range(8):
-            on.send(f"gone{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=8)
-            on.step()
-            on.abort(f"gone{family}")
-            for name in ("hit", "both"):
-                on.send(f"{name}{family}", prompt=on.prompt_of(f"first{family}"), max_tokens=2)
-                on.finish()
-        on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
-        judge(on.generations())
+    on.send("whole", length=11 * on.block, max_tokens=on.block // 2)
+    judge(on.generations())
 
 
 @pytest.mark.rule("CB-KV-014")

@@ -12,13 +12,16 @@ MANY = 300
 FLOOD = 70  # iterations with two more requests each
 
 
-def short_ones(on, sizes, count, most, length=0):
-    """Send `count` short requests of such a length, at most `most` at a time: when one has ended, the next is sent."""
+def short_ones(on, sizes, count, most, length=0, shared=0):
+    """Send `count` short requests of such a length, at most `most` at a time: when one has ended, the next is sent.
+
+    shared: how many of their first tokens all of them have in common.
+    """
     names = [name for name in on.names if name.startswith("s")]
     for place, size in zip(range(len(names), len(names) + count), itertools.cycle(sizes), strict=False):
         on.until(lambda: sum(not on.ended(name) for name in names) < most, f"short request {place} was never served")
         names.append(f"s{place}")
-        on.send(names[-1], length=length, max_tokens=size)
+        on.send(names[-1], length=length, shared=shared, max_tokens=size)
 
 
 def until_raised(claims):
@@ -65,6 +68,17 @@ def test_long_among_short(generating, judge, claims):
         on.send(f"s{2 * number}", f"s{2 * number + 1}", length=4 + number % 3, max_tokens=9)
         on.step()
     judge(on.generations())
+
+    if claims.get("prefix_cache"):  # of what keeps coming, a part is known already, and nothing of the long one is
+        on = generating(seqs=2, prefix_cache=True)
+        begins = {"length": 2 * on.block, "shared": on.block}
+        on.send("before", max_tokens=2, **begins)
+        on.finish()
+        short_ones(on, (5, 8), 4, most=4, **begins)
+        on.until_running("s0", "s1")
+        on.send("long", length=6 * on.block, max_tokens=9)
+        short_ones(on, (5, 8, 6), 40 + until_raised(claims), most=4, **begins)
+        judge(on.generations())
 
     if claims.get("chunked_prefill"):  # the long prompt has a place, and each part of it needs its share of a small budget
         on = generating(budget=1)

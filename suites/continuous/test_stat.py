@@ -54,8 +54,12 @@ def test_tokens(generating, judge):
             on.send(f"stops{place}", length=on.block + place, max_tokens=12, stop_after=2 + place)
     on.until_got("r1", 3)
     on.look("under way")
-
     judge(ended(on))
+
+    if on.claims.get("preemption") and on.claims.get("kv_blocks"):  # what is computed again counts once
+        on = generating(blocks=8)
+        on.send("r0", "r1", "r2", length=on.block // 2, max_tokens=7 * on.block // 2)
+        judge(ended(on))
 
 
 @pytest.mark.rule("CB-STAT-004")

@@ -42,7 +42,6 @@ def test_preempted(generating, judge):
     """A preempted request continues its own text, and nothing is repeated or lost"""
     on = generating(blocks=8)
     on.send("r0", "r1", "r2", "r3", max_tokens=5 * on.block // 2)
-
     judge(on.generations())
 
 

@@ -15,6 +15,7 @@ from batchproof.reference_batcher import BatcherConfig, SequenceBatching
 from batchproof.targets.claims import value_of
 
 PLUG = 99  # the correlation ID of what holds an instance
+WAITING = (14, 11, 19, 12, 17, 13, 18, 16, 15)  # more than a short line has, and not in the order of their numbers
 GROUPED = 12  # sequences of which one surely belongs to another instance than the first, however IDs are spread
 
 

@@ -59,9 +59,10 @@ def test_the_slot_is_free(claims, drive, judge):
     """The slot of a sequence whose request was cancelled goes to one that waits"""
     held, after = plug(end=False), step(PLUG, 1, last=1)
     for config in claimed(claims, TWO, TWO_CANDIDATES):
-        queued = in_line(step(5, 0), step(5, 1), step(7, 0, last=0))
         gone = (Cancel("s5.1"), Answered(("s5.1",)), Release("gate"), Answered(("plug", "s5.0", "s7.0")))
-        judge(drive(config, (*held, *queued, *gone, after, Answered((after.name,)))))
+        for last in (-1, 1):  # with its END, or before that
+            queued = in_line(step(5, 0), step(5, 1, last=last), step(7, 0, last=0))
+            judge(drive(config, (*held, *queued, *gone, after, Answered((after.name,)))))
     for config in claimed(claims, *SECOND) if not unmet(claims, SEVERAL) else ():
         own = (step(5, 0, hold="own"), Entered("s5.0"), *in_line(step(5, 1), step(7, 0, last=0)))
         gone = (Cancel("s5.1"), Answered(("s5.1",)), Release("own"), Answered(("s5.0", "s7.0")), Release("gate"))

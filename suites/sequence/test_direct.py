@@ -3,7 +3,7 @@
 import pytest
 
 from batchproof.fixtures.driving.script import HOUR, MS, Answered, Send
-from batchproof.suites.sequence.steps import behind_plug, direct, groups, roomy, step, turn, whole
+from batchproof.suites.sequence.steps import WAITING, behind_plug, direct, groups, roomy, step, turn, whole
 
 FOUR, TWO, PAIRS = direct(), direct(size=2), direct(size=2, instances=2)
 HALVES = tuple(direct(size=size, delay_ns=HOUR, minimum_slot_utilization=0.5) for size in (4, 3))  # of three: two
@@ -53,7 +53,7 @@ def test_no_more_than_slots(drive, judge):
 @pytest.mark.rule("SB-DIRECT-007")
 def test_backlog_in_order(drive, judge):
     """With direct, sequences that wait for a slot get one in the order in which they came"""
-    waiting = [send for one in range(11, 20) for send in whole(one)]  # more than a short line has
+    waiting = [send for one in WAITING for send in whole(one)]
     judge(drive(direct(size=1), behind_plug(*waiting)))
 
 

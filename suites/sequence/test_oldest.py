@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from batchproof.fixtures.driving.script import HOUR, MS, Answered
-from batchproof.suites.sequence.steps import PLUG, behind_plug, groups, oldest, roomy, step, turn, turns, whole
+from batchproof.suites.sequence.steps import PLUG, WAITING, behind_plug, groups, oldest, roomy, step, turn, turns, whole
 
-WAITING = range(11, 20)  # more than a short line has
 THREE, TWO, ONE = oldest(), oldest(candidates=2), oldest(candidates=1)
 PAIRS = oldest(size=2, candidates=2, instances=2)
 PREFERRED = oldest(size=4, candidates=4, delay_ns=HOUR, preferred=(2,))

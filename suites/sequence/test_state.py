@@ -5,6 +5,7 @@ import pytest
 from batchproof.fixtures.driving.script import HOUR, MS, Answered, Cancel, Entered, Queued, Release, Send
 from batchproof.reference_batcher import StateSpec
 from batchproof.suites.sequence.steps import behind_plug, claimed, direct, groups, oldest, roomy, step, turn, turns
+from batchproof.targets.claims import unmet
 
 
 def kept(**asked):
@@ -29,13 +30,31 @@ def side_by_side():
     return (*together, *turn([7], 1), *turn([6], 1), *turn([7, 5], 2), *turn([5, 6, 7], 3, last=3))
 
 
+def put_elsewhere():
+    """A run of 5 fails, and five others come between its requests; it ends, and they go on."""
+    others = range(6, 11)
+    failed = step(5, 1, fail=True), Answered(("s5.1",))
+    between = [one for number in range(3) for other in others for one in turn([other], number, last=2)]
+    third = len(between) // 3
+    return (*turn([5], 0), *failed, *between[:third], *turn([5], 2), *between[third:-third], *turn([5], 3, last=3),
+            *between[-third:])  # fmt: skip
+
+
+def taken_back():
+    """Sequence 5 is over with a request that is cancelled; 6 waits for its slot, and then a sequence has the ID 5 again."""
+    held = (step(5, 1, hold="gate"), Entered("s5.1"), step(5, 2), Queued(1), step(6, 0), Queued(2), Cancel("s5.2"))
+    after = (Answered(("s5.2",)), Release("gate"), Answered(("s6.0",)))
+    return (*turn([5], 0), *held, *after, *turn([6], 1, last=1), *AGAIN)
+
+
 ONE, SEVEN, FOUR, PAIRS = both(1), both(1, initial=7), both(4), both(1, instances=2)
 OVER, IDLE = both(2, one_buffer=True), both(1, idle_ns=150 * MS)
 AGAIN = (Send("again", sequence=5, start=True, end=True), Answered(("again",)))
 FLAT = "TYPE_INT32", (3,)  # of 12 bytes, and the first one of 8
 PAIR, ODD_PAIR = (both(4, state=pair(*second)) for second in ((), FLAT))
-ONE_PAIR = both(1, state=pair(*FLAT))
+ONE_PAIR, IDLE_PAIR = both(1, state=pair(*FLAT)), both(1, idle_ns=150 * MS, state=pair(*FLAT))
 CANDIDATES = oldest(size=2, candidates=4, delay_ns=100 * MS, state=kept())
+CROWD = oldest(size=2, candidates=6, state=pair(*FLAT))
 
 
 @pytest.mark.rule("SB-STATE-001")
@@ -82,10 +101,8 @@ def test_after_idle(claims, drive, judge):
 @pytest.mark.rule("SB-STATE-007")
 def test_after_a_cancel(claims, drive, judge):
     """A sequence in the slot of one that was cancelled begins with the initial state"""
-    held = (step(5, 1, hold="gate"), Entered("s5.1"), step(5, 2), Queued(1), step(6, 0), Queued(2), Cancel("s5.2"))
-    after = (Answered(("s5.2",)), Release("gate"), Answered(("s6.0",)))
     for config in claimed(claims, *ONE):
-        judge(drive(config, (*turn([5], 0), *held, *after, *turn([6], 1, last=1), *AGAIN)))
+        judge(drive(config, taken_back()))
 
 
 @pytest.mark.rule("SB-STATE-008")
@@ -144,3 +161,9 @@ def test_two_after_a_failure(claims, drive, judge):
     begun_again = Send("anew", sequence=6, start=True, end=True), Answered(("anew",))
     for config in claimed(claims, *ONE_PAIR):
         judge(drive(config, (*five, *six, *begun_again, *AGAIN)))
+        if not unmet(claims, ("cancel",)):
+            judge(drive(config, taken_back()))
+    if not unmet(claims, ("sequences=oldest|both",)):  # more than a batch holds: those of silent ones may be put elsewhere
+        judge(drive(CROWD, (*put_elsewhere(), *AGAIN)))
+    for config in claimed(claims, *IDLE_PAIR):  # nobody has ended it
+        judge(drive(config, (*turn([5], 0), *turns([6], 1), *AGAIN)))

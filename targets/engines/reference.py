@@ -11,7 +11,7 @@ from batchproof import __version__
 from batchproof.host.clock import HOST_CLOCK, Clock
 from batchproof.reference_batcher.continuous import EngineConfig, Request, Row, Said, Scheduler
 from batchproof.reference_batcher.continuous.threaded import Engine
-from batchproof.reference_batcher.mutants import UnknownMutant, load
+from batchproof.reference_batcher.mutants import UnknownMutant, load, mutant_of
 from batchproof.targets.engines import EngineGone, Generation, Output
 from batchproof.targets.protocol import TargetInfo, UnknownTarget, Unsupported
 from batchproof.targets.witness import language
@@ -61,7 +61,7 @@ class ContinuousTarget:
             raise UnknownTarget(str(error)) from None
         self._threaded = shell == "threaded"
         name = f"mutant:{mutant}" if mutant else "continuous"
-        claims = {**CLAIMS, **(FREE if self._threaded else {})}
+        claims = {**CLAIMS, **(FREE if self._threaded else {}), **(mutant_of(mutant).claims if mutant else {})}
         self.info = TargetInfo(name, __version__, name, claims=claims, discipline="continuous")
 
     def engine(self, config: EngineConfig) -> ReferenceEngine | ThreadedEngine:

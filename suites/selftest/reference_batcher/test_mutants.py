@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -130,6 +131,17 @@ def test_a_mutant_of_the_engine_is_an_engine(monkeypatch: pytest.MonkeyPatch) ->
     assert (target.info.discipline, target.info.reached) == ("continuous", "mutant:counts-twice")
     pools = [load(name, "continuous/scheduler").Scheduler(EngineConfig()).pool for name in ("counts-twice", "")]
     assert [(pool.take(1), pool.references[0]) for pool in pools] == [([0], 2), ([0], 1)]
+
+
+@pytest.mark.parametrize("name", [name for name, mutant in mutants().items() if mutant.claims])
+def test_without_its_wrong_line_it_keeps_its_claims(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A mutant that claims more than the reference fails for its wrong line, and not for the claim."""
+    right = replace(mutants()[name], wrong=mutants()[name].line)
+    monkeypatch.setattr("batchproof.reference_batcher.mutants.mutants", lambda: {name: right})
+
+    results = found(f"mutant:{name}", ",".join(right.kills))
+
+    assert {one["rule"]: one["verdict"] for one in results} == dict.fromkeys(right.kills, "PASS")
 
 
 @pytest.mark.parametrize("refuse", [load, lambda name: resolve(f"mutant:{name}")], ids=["load", "target"])

@@ -11,7 +11,7 @@ from typing import Any
 
 HERE = "batchproof.suites.selftest.strangers.lanes_and_reels"
 MODULES = ("lanes_engine", "lanes_adapter", "served_adapter", "reels_engine", "reels_adapter", "opened", "quota", "aging",
-           "drafts", "levels", "due", "tiers")  # in this order
+           "drafts", "levels", "due", "tiers", "known", "fence")  # in this order
 
 
 @dataclass(frozen=True)
