@@ -40,6 +40,7 @@ GROWING = ((224, 48), (37, 96), (37, 200))  # before a backlog, and in it: a rin
 AGAIN = (1 << 10, 1 << 11, 1 << 12)  # where a number of so many bits begins again
 GROUPS, TURNS = (7, 11), 17  # batches one behind another, of which the last one leaves nobody behind: 306 in all
 TAKEN = 66  # batches: what happens after 64 of them happens while somebody waits who came meanwhile
+WAVE = 32  # requests at once
 LATER = {"after_ns": 1}  # so that simulated time passes too: at one moment, each could have met all others in the queue
 
 
@@ -58,9 +59,9 @@ def fills_all() -> Script:
     return (*held("q"), *(Send(f"more{i}", after_ns=20 * MS) for i in range(2)), Queued(2), *let_go("q"))
 
 
-def rounds(name: str, count: int, **request: int) -> Script:
-    """So many requests, 32 at once, each time when those before are answered."""
-    sends = [[Send(f"{name}{i}", **request, **LATER) for i in range(first, first + 32)] for first in range(0, count, 32)]
+def rounds(name: str, count: int, wave: int = WAVE, **request: int) -> Script:
+    """So many requests, `wave` at once, each time when those before are answered."""
+    sends = [[Send(f"{name}{i}", **request, **LATER) for i in range(first, first + wave)] for first in range(0, count, wave)]
     return tuple(step for some in sends for step in (*some, Answered(tuple(send.name for send in some))))
 
 
@@ -103,16 +104,18 @@ def test_deep_backlog_fills_batches(drive, judge):
 
 
 @pytest.mark.rule("DB-SCALE-002")
-def test_deep_backlog_keeps_its_order(drive, judge):
+def test_deep_backlog_keeps_its_order(drive, judge, claims):
     """In a deep backlog, too, requests enter batches in the order in which they were queued"""
     sent = 0
+    wave = WAVE if value_of(claims, "late_binding") else LATE.max_batch_size  # a rest waits for its delay, and it is long
     for early, depth in GROWING:
-        timeline = drive(LATE, (*rounds("early", early, work_ns=1 * MS), *gated(*(Send(f"r{i}") for i in range(depth)))))
+        deep = gated(*(Send(f"r{i}") for i in range(depth)))
+        timeline = drive(LATE, (*rounds("early", early, wave, work_ns=1 * MS), *deep))
         if not judge(timeline).passed:
             return
         sent += len(timeline.requests)
     for number in () if slow(timeline) else AGAIN:
-        timeline = drive(LATE, (*rounds("early", number - sent - 24), *DEEP))  # it is in the middle of the backlog
+        timeline = drive(LATE, (*rounds("early", number - sent - 24, wave), *DEEP))  # it is in the middle of the backlog
         judge(timeline)
         sent += len(timeline.requests)
 
