@@ -154,4 +154,4 @@ def test_only_plain_label_files_are_made() -> None:
     names = ("l.txt", "../l.txt", "")
     proto = parse_pbtxt("".join(f'output {{ label_filename: "{name}" }}' for name in names))
 
-    assert labels(proto) == ("l.txt",)
+    assert labels(proto) == {"l.txt": b"label\n"}
