@@ -41,7 +41,7 @@ SEVERAL_CAUSES = {  # their wrong line breaks rules of which none explains the o
     "expired-as-full", "shape-with-rows", "pause-forgets", "pause-ends", "window-runs-freely", "window-by-slot",
     "cancel-takes-neighbour", "swells", "model-unasked", "chunks-never", "level-without-policy", "cancel-naps",
     "timeout-naps", "loses-among-many", "favours", "expired-runs", "limit-refused", "sequence-state-of-an-id",
-    "state-lost-by-failure",
+    "state-lost-by-failure", "timeout-of-an-older-one", "leaks", "row-by-row",
 }
 JUDGED_ANYWAY = ("continuous",)  # by all rules, in the job for transformers
 NIGHTLY = bool(os.environ.get("BATCHPROOF_NIGHTLY"))
