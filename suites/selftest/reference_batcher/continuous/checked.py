@@ -136,7 +136,7 @@ class Checked:
             assert row.last == (row.start + len(row.tokens) == len(row.sequence.tokens))
         cut = [row.sequence for row in rows if not row.last]
         assert cut in ([], scheduler.running[-1:]), "only the last one may be in the middle of its prompt"
-        assert not cut or (config.chunked_prefill and not left)
+        assert not cut or (config.chunked_prefill and (victims or not left))  # what a victim gives back may be left over
         for victim in victims:
             before.remove(victim)
             assert all(order(victim) > order(one) for one in before), "the victim is the last of them"
