@@ -20,6 +20,7 @@ def ran(
     open_: tuple[int, ...] = (),
     tell: Mapping[str, dict[str, Any]] | None = None,
     sent: Mapping[str, float] | None = None,
+    taken: Mapping[str, float] | None = None,
     every: float = 10,
     silent: bool = False,
     **more: Any,
@@ -29,10 +30,10 @@ def ran(
     A batch is the names of its requests, and `@1` at its end if it ran in instance 1. The last request of a sequence has
     END unless the sequence is in `open_`. A sequence keeps the place in which it ran first, and finds its own state, unless
     `tell` says otherwise: fields of `Place` by the name of a request. refused: requests that never ran, and the kind of
-    their refusal; "" for no answer. sent: when requests were sent, in ms; at 0 if it does not say. silent: the witness was
-    not told.
+    their refusal; "" for no answer. sent: when requests were sent, in ms; at 0 if it does not say. taken: how long a refusal
+    took, in ms; 1 if it does not say. silent: the witness was not told.
     """
-    refused, tell, sent = refused or {}, tell or {}, sent or {}
+    refused, tell, sent, taken = refused or {}, tell or {}, sent or {}, taken or {}
     runs, back = [], {}
     for number, batch in enumerate(batches):
         names, _, instance = batch.partition("@")
@@ -42,7 +43,8 @@ def ran(
     lasts = {_sequence(name): name for name in sorted(order, key=_number)}
     requests = [
         request(
-            name, sent.get(name, 0), back.get(name, sent.get(name, 0) + 1 if refused.get(name) else None),
+            name, sent.get(name, 0),
+            back.get(name, sent.get(name, 0) + taken.get(name, 1) if refused.get(name) else None),
             refused.get(name, ""),
             sequence=_sequence(name), start=_number(name) == 0,
             end=lasts[_sequence(name)] == name and _sequence(name) not in open_,
