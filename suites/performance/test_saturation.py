@@ -24,7 +24,7 @@ def backlogs(loads):
     def rounds():
         model = loads.idle(PAIR)
         depth = loads.depth(model)
-        yield from loads.rounds(lambda: loads.backlog(model, depth), 5, 8)
+        yield from loads.rounds(lambda: loads.backlog(model, depth), 7, 10)
         loads.discard(model)
 
     return lambda: loads.shared("backlogs", rounds, loads.no_time)
