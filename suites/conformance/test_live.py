@@ -102,7 +102,8 @@ def test_close_settles(drive, judge, claims):
             works = [BUSY_NS // 4 if at == last else 0 for at in range(3)]
             plugs = [Send(f"p{at}", hold="gate", work_ns=work_ns) for at, work_ns in enumerate(works)]
             held = (step for one in plugs for step in (one, Entered(one.name)))
-            judge(drive(THREE_INSTANCES, (*held, Close(), Release("gate"))))
+            waiting = () if last else (*(Send(f"r{i}") for i in range(3)), Send("r3", after_ns=100 * MS))
+            judge(drive(THREE_INSTANCES, (*held, *waiting, Close(), Release("gate"))))
 
 
 @pytest.mark.rule("DB-LIVE-005")
