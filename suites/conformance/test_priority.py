@@ -24,6 +24,7 @@ from batchproof.reference_batcher import BatcherConfig
 
 TURNS = 100  # of batches of urgent requests: more than a scheduler counts that lets a less urgent one pass in the end
 LEVELS = BatcherConfig(max_batch_size=4, priority_levels=3, default_priority_level=2)
+MANY_LEVELS = BatcherConfig(max_batch_size=4, priority_levels=12, default_priority_level=12)
 LEVELS_DELAYED = BatcherConfig(max_batch_size=4, max_queue_delay_ns=HOUR, priority_levels=3, default_priority_level=2)
 NO_LEVELS = BatcherConfig(max_batch_size=4)
 
@@ -37,6 +38,9 @@ def mixed() -> Script:
 def test_urgent_first(drive, judge):
     """Requests of a more urgent level are served first"""
     judge(drive(LEVELS, mixed()))
+
+    levels = 12, 2, 10, 1, 11, 9, 3, 10, 2  # in the order of numbers, and not of their digits
+    judge(drive(MANY_LEVELS, gated(*(Send(f"r{i}", priority=level) for i, level in enumerate(levels)))))
 
 
 @pytest.mark.rule("DB-PRIO-002")
