@@ -22,6 +22,9 @@ LONG_US = 1_000_000_000_000  # from here on, days say more than seconds
 LONGEST = 300  # characters of a name
 DECOUPLED = "The model is decoupled: it may answer a request any number of times, and go on after it has taken the next"
 NOT_STREAMED = "A request that comes neither on a gRPC stream nor to a generate endpoint of HTTP"
+OF_A_STEP = (
+    "A request that gives a step's model more rows, as the first size of a tensor, than its own max_batch_size takes."
+)
 NO_COMPLETION = "unless the server was started with --disable-auto-complete-config"
 NOBODY = "None leaves: every instance group is passive, and a passive instance serves nothing. No request is answered."
 STRATEGY_DECIDES = "A library is asked about each request, in turn: the first that it keeps out ends the batch before it."
@@ -96,9 +99,10 @@ def _as_written(config: ModelConfig) -> Explanation:
         case "ensemble_scheduling":
             leaves = [f"It forms no batches: {_step_models(config)}, as their own configurations say."]
             words = "It waits in each step for that step's model."
-            waits, refused = [f"{words} Steps that do not need each other's tensors run side by side."], []
+            waits = [f"{words} Steps that do not need each other's tensors run side by side."]
+            refused = [OF_A_STEP] * (not config.max_batch_size)
             if not config.model_transaction_policy.decoupled:
-                refused = [f"{NOT_STREAMED}, if the model of a step is decoupled: the ensemble then is, too."]
+                refused.append(f"{NOT_STREAMED}, if the model of a step is decoupled: the ensemble then is, too.")
         case None | "dynamic_batching" if config.backend in BATCH_BY_THEMSELVES:
             leaves = [f"The server hands over each request at once and alone. {config.backend} batches by itself."]
             waits, refused = [f"It waits for what the settings of {config.backend} make it wait for."], []

@@ -7,6 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,15 @@ KEEPING = OTHER_BACKENDS | set(PLATFORMS)
 # Backends that take inputs and outputs from the configuration alone once it lists both. Others may complete them from the
 # model's file, and Python's from the model's code.
 AS_LISTED = ("onnxruntime", "pytorch")
+# The names under which a backend looks for the model's file, if the configuration does not name it.
+NAMES = {
+    "onnxruntime": ("model.onnx",),
+    "openvino": ("model.xml",),
+    "python": ("model.py", "model.pyc"),
+    "pytorch": ("model.pt", "model.py"),
+    "tensorrt": ("model.plan",),
+}
+ALIKE = ((".plan", ".engine", ".trt"),)  # ends of names of one kind of file
 COMPLETES = b"auto_complete_config"
 LONGEST = 1 << 20  # bytes of code that are parsed
 # A class that is imported, or that has a base, may complete the configuration in a file that is not read.
@@ -57,7 +67,8 @@ def neighbours(path: Path, read: Callable[[Path], bytes], release: tuple[int, in
         keeps = as_listed or _keeps(config.config)
         file = _file(versions.values())
         files = _files(folder, config.config) if versions else {}
-        return Neighbour(config.config, frozenset(versions), as_listed, keeps, completes=completes, file=file, files=files)
+        known = Neighbour(config.config, frozenset(versions), as_listed, keeps, completes=completes, file=file, files=files)
+        return replace(known, astray=_astray(config.config, list(versions.values())))
 
     @cache
     def is_served() -> bool:
@@ -81,6 +92,26 @@ def _file(versions: Iterable[Path]) -> str:
     except OSError:
         return ""
     return names.pop() if len(names) == 1 else ""
+
+
+def _astray(config: ModelConfig, versions: list[Path]) -> tuple[str, str] | None:
+    """Return a file of the model's kind, and the name that its backend looks for, if no version has a file of that name."""
+    names = NAMES.get(backend_of(config), ())
+    if config.default_model_filename:
+        names = (config.default_model_filename,)
+    if not names or config.cc_model_filenames:
+        return None
+    kinds = next((one for one in ALIKE if Path(names[0]).suffix in one), (Path(names[0]).suffix,))
+    found = ""
+    try:
+        for one in sorted(versions):
+            if any(os.path.lexists(f"{one}/{name}") for name in names):
+                return None
+            alike = sorted(file.name for file in one.iterdir() if file.suffix and file.suffix in kinds)
+            found = found or (f"{one.name}/{alike[0]}" if alike else "")
+    except (OSError, ValueError):
+        return None
+    return (found, names[0]) if found else None
 
 
 def _files(folder: Path, config: ModelConfig) -> dict[str, int | None]:

@@ -170,6 +170,15 @@ def test_a_decoupled_model_takes_requests_on_a_stream(rest: str, head: str, afte
     assert any("neither on a gRPC stream" in one for one in found.refused) is refuses
 
 
+@pytest.mark.parametrize(("most", "refuses"), [(0, True), (8, False)])
+def test_a_step_refuses_rows_that_an_ensemble_without_batches_does_not_count(most: int, refuses: bool) -> None:
+    """An ensemble with batches is refused as it is loaded where a step takes fewer rows."""
+    steps = 'ensemble_scheduling { step { model_name: "a" model_version: -1 } }'
+    found = told(steps, f'name: "e" platform: "ensemble" max_batch_size: {most} ')
+
+    assert any("gives a step's model more rows" in one for one in found.refused) is refuses
+
+
 def test_an_engine_batches_by_itself() -> None:
     """What the dynamic batcher hands over is not what the engine runs; without rows to batch, nothing is put together."""
     engine = 'name: "m" backend: "tensorrtllm" max_batch_size: 8 '

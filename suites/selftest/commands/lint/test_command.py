@@ -237,7 +237,7 @@ def test_a_template_is_named_as_such(tmp_path: Path, capsys: pytest.CaptureFixtu
     """A placeholder where a value belongs is the only finding."""
     placeholders = ("${size}", "{{ size }}", "<SIZE>", "@SIZE@", "@size", "$size", "%(size)s", "##size##", "MAX_SIZE")
     for number, placeholder in enumerate(placeholders):
-        assert run(put(tmp_path / f"{number}.pbtxt", f'{GOOD}max_batch_size: {placeholder}\nfoo: 1\n')) is ExitStatus.FAILED
+        assert run(put(tmp_path / f"{number}.pbtxt", f"{GOOD}max_batch_size: {placeholder}\nfoo: 1\n")) is ExitStatus.FAILED
     out = capsys.readouterr().out
     assert (out.count("this is a template"), out.count("CFG-PARSE-001")) == (9, 0)
 
@@ -328,6 +328,41 @@ def test_files_that_a_configuration_names(
     assert found()
     put(tmp_path / "m" / where, "")
     assert not found()
+
+
+@pytest.mark.parametrize(
+    ("given", "file", "told"),
+    [
+        ('backend: "onnxruntime"', "best.onnx", "'model.onnx', for which its backend looks, but there is '1/best.onnx'"),
+        ('backend: "onnxruntime"', "model.onnx", ""),
+        ('backend: "onnxruntime"', "client.py", ""),
+        ('backend: "python"', "other.py", "'model.py', for which its backend looks, but there is '1/other.py'"),
+        ('backend: "python"', "model.pyc", ""),
+        ('backend: "python" default_model_filename: "a.py"', "model.py", "'a.py', for which its backend looks"),
+        (
+            'platform: "tensorrt_plan"',
+            "yolo.engine",
+            "'model.plan', for which its backend looks, but there is '1/yolo.engine'",
+        ),
+        ('backend: "tensorrt" cc_model_filenames { key: "8.6" value: "a.plan" }', "b.plan", ""),
+        ('backend: "fil"', "other.json", ""),
+    ],
+)
+def test_the_name_of_the_model_s_file(
+    given: str, file: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file of the model's kind with another name than its backend looks for is found, if no version has the right one."""
+    put(tmp_path / "m" / "config.pbtxt", f"{given}\n")
+    put(tmp_path / "m" / "1" / file, "")
+    run(tmp_path, rules="CFG-FILE-003")
+    assert told in (out := capsys.readouterr().out)
+    assert ("CFG-FILE-003 hazardous" in out) is bool(told)
+
+    put(tmp_path / "m" / "2" / file, "")
+    for one in ("model.onnx", "model.py", "model.plan", "a.py"):
+        put(tmp_path / "m" / "2" / one, "")
+    run(tmp_path, rules="CFG-FILE-003")
+    assert "CFG-FILE-003" not in capsys.readouterr().out
 
 
 def test_a_file_of_data_that_is_too_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
