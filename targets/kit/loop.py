@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -19,19 +19,30 @@ class Loop:
 
     def __init__(self, name: str = "batchproof-loop") -> None:
         self.loop = asyncio.new_event_loop()
+        self._lock = threading.Lock()
+        self._open: set[Future[Any]] = set()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def submit(self, coroutine: Coroutine[Any, Any, Result]) -> Future[Result]:
-        """Run a coroutine as a task; return a Future of its result. Cancelling the Future cancels the task."""
+        """Run a coroutine as a task; return a Future of its result. Cancelling the Future cancels the task.
+
+        RuntimeError if the loop is closed. A Future that is open when the loop is closed is cancelled.
+        """
         try:
-            return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
+            with self._lock:
+                future = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
+                self._open.add(future)
         except RuntimeError:  # the loop is closed
             coroutine.close()
             raise
+        future.add_done_callback(self._open.discard)
+        return future
 
     def call(self, function: Callable[..., Result], *arguments: Any, seconds: float = CALL_S) -> Result:
         """Call a plain function on the loop's thread and return its result; TimeoutError if that takes too long.
+
+        RuntimeError if the loop is closed, or is closed before the function has been called.
 
         This is the way to make an object that wants a running loop, and to read a number at a moment when no task is
         half-way through a step.
@@ -40,7 +51,10 @@ class Loop:
         async def run() -> Result:
             return function(*arguments)
 
-        return self.submit(run()).result(seconds)
+        try:
+            return self.submit(run()).result(seconds)
+        except CancelledError:
+            raise RuntimeError("the loop was closed") from None
 
     def close(self, seconds: float = CLOSE_S) -> None:
         """Cancel every task, and end the loop and its thread; return after that many seconds at the latest."""
@@ -60,4 +74,7 @@ class Loop:
             self.loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
             self.loop.run_until_complete(self.loop.shutdown_asyncgens())
         finally:
-            self.loop.close()
+            with self._lock:
+                self.loop.close()
+            for future in list(self._open):  # what came too late to become a task
+                future.cancel()

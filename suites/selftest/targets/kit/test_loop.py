@@ -79,3 +79,26 @@ def test_a_loop_that_is_stuck_keeps_no_program_from_ending() -> None:
     )
 
     assert subprocess.run([sys.executable, "-c", program], timeout=60, check=False).returncode == 0
+
+
+def test_a_call_ends_as_the_loop_does() -> None:
+    """What is called while the loop is closed says that it is closed, as what comes later does, and nobody waits."""
+    for _ in range(20):
+        loop, told, started = Loop(), [], threading.Event()
+
+        def call(loop: Loop = loop, told: list[str] = told, started: threading.Event = started) -> None:
+            started.set()
+            while not told:
+                try:
+                    loop.call(int)
+                except RuntimeError as error:
+                    told.append(str(error))
+
+        caller = threading.Thread(target=call, daemon=True)
+        caller.start()
+        assert started.wait(30)
+        loop.close()
+        caller.join(20)  # a call of its own would wait for 30 s
+
+        assert told
+        assert "closed" in told[0]
