@@ -73,6 +73,10 @@ def test_what_waits_is_not_idle(claims, drive, judge):
         busy = step(6, 0, last=0, work_ns=2 * IDLE_NS)
         waits = (busy, Entered(busy.name), step(5, 1), Answered((busy.name, "s5.1")))
         judge(drive(config, (*turn([5], 0), *waits, *turn([5], 2, last=2))))
+    for config in claimed(claims, *one_slot(6)):  # nor is one that waits in line for a slot
+        going = [one for k in range(1, 9) for one in turn([6], k, last=9, after_ns=IDLE_NS // 4)]
+        rest = (step(8, 1, last=1), step(6, 9, last=9), Answered(("s6.9", "s8.0", "s8.1")))
+        judge(drive(config, (*turn([6], 0), step(8, 0), *going, *rest)))
 
 
 @pytest.mark.rule("SB-IDLE-007")
