@@ -13,6 +13,7 @@ from batchproof.commands.adapter.notes import Notes
 from batchproof.commands.adapter.probe import Broken, Probe, described
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets import TargetError, Unsupported
+from batchproof.targets.claims import value_of
 from batchproof.targets.deadlines import timeout_s, within
 from batchproof.targets.fitting import UNLIMITED
 from batchproof.targets.kit.pool import Pool
@@ -64,11 +65,13 @@ class Deploying(Notes):
     def _deploy(self, **fields: Any) -> Probe | str | None:
         """Return a probe; a string: what `deploy` refused; None: it failed, and that has been noted.
 
-        A feature that is not claimed is never asked for by a rule, so `deploy` may fail with it as it likes.
+        A feature that is not claimed is never asked for by a rule, so `deploy` may fail with it as it likes; nor is a batch
+        that is smaller than the claims allow.
         """
         config = self._config(fields)
         self.say(f"deploying {_asked(fields)}")
-        unclaimed = [name for name, need in FEATURES.items() if name in fields and not self.claims(need)]
+        unclaimed = any(name in fields and not self.claims(need) for name, need in FEATURES.items())
+        unclaimed = unclaimed or config.max_batch_size < value_of(self.target.info.claims, "smallest_batch")
         try:
             with within("READY_S", f"`deploy` of {self.target.info.name}"):
                 probe = Probe(self._deployed(config))
@@ -81,6 +84,8 @@ class Deploying(Notes):
                 "deploy", Broken("deploy", error), "the message says what to do; for what cannot be had: Unsupported"
             )
         except Exception as error:
+            if unclaimed:
+                return f"{type(error).__name__}: {error}"
             mend = f"raise Unsupported('...') if the stack cannot have {_asked(fields)}, TargetError if it is broken"
             self._failed("deploy", Broken("deploy", error), mend)
         else:

@@ -58,7 +58,7 @@ def test_executing_harms_no_other(drive, judge):
     after = Send("after", after_ns=HEARD), Release("work")
 
     for gone in ("r1", "r0"):  # the head may have led the others to the model
-        judge(drive(FOUR, (*plugged(*line), Entered("r0"), Cancel(gone), *after)))
+        judge(drive(FOUR, (*plugged(*line), Entered("r0"), Cancel(gone), *after), gather=True))
 
 
 @pytest.mark.rule("DB-CANCEL-005")

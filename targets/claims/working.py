@@ -192,7 +192,16 @@ WORKING = (
         "a promise about what was accepted before",
         ("either", "answers", "refuses", "drops"),
         changes="Whatever is claimed, until closing has ended, a request whose queue timeout is over is refused and not "
-        "executed, and an answer that waits for its turn is given. What is sent after the call is answered or refused.",
+        "executed, and an answer that waits for its turn is given. What is sent after the call is answered or "
+        "refused, unless `after_closing` says otherwise.",
+    ),
+    Claim(
+        "after_closing",
+        "What is sent after a model was closed is answered or refused (`told`), or may be ignored without a word, as the "
+        "documentation says (`ignored`).",
+        "a promise about what comes after closing",
+        ("told", "ignored"),
+        changes="With `ignored`, what is ignored is not executed later.",
     ),
     Claim(
         "closing_ends",

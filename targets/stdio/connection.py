@@ -30,6 +30,8 @@ VALIDATED = (
     100  # messages of a kind are held against the schema until so many have fitted: more would cost a bench its speed
 )
 SHOWN = 120
+AT_ONCE = ("release", "log", "queued", "cancel")  # nothing in the stack has to happen before these are answered
+BLOCKED = "if its loop that reads waits in a call of the stack, such as a full queue, make that call elsewhere; if not, "
 WHERE = "standard output is for answers, one JSON object a line: print everything else to standard error"
 
 
@@ -87,7 +89,8 @@ class Connection:
         try:
             return future.result(seconds)
         except LateError:
-            raise TooLate(f"{self.name} has not answered '{do}' after {seconds:g} s: {more_time(limit)}") from None
+            why = f"{self.name} has not answered '{do}' after {seconds:g} s"
+            raise TooLate(f"{why}: {BLOCKED if do in AT_ONCE else ''}{more_time(limit)}") from None
 
     def trouble(self) -> str:
         """Return why it cannot be used any more, or an empty string."""

@@ -94,7 +94,7 @@ def test_a_name_like_no_other_gets_the_whole_list() -> None:
     """Where no claim has a similar name, all names are listed."""
     (said,) = problems({"speed": True})
 
-    assert said.startswith("unknown claim 'speed': choose from admission, ages, batch_limit, batch_sizes, ")
+    assert said.startswith("unknown claim 'speed': choose from admission, after_closing, ages, batch_limit, batch_sizes, ")
     assert all(name in said for name in CLAIMS)
 
 
