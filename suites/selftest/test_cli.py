@@ -127,7 +127,7 @@ def test_an_unusable_option_is_misuse(
         ("[claims", " is not TOML: "),
         ("delay = true", "needs exactly one table, [claims]"),
         ("[claims]\n[more]", "needs exactly one table, [claims]"),
-        ("[claims]\nspeed = true", "unknown claim 'speed': choose from admission, ages, batch_limit, "),
+        ("[claims]\nspeed = true", "unknown claim 'speed': choose from admission, after_closing, ages, "),
         ("[claims]\ndelay = [1]", "the claim 'delay' is false or true, not [1]"),
         ("[claims]\ndelai = true", "unknown claim 'delai': did you mean 'delay'?"),
         (b"[claims]\ndelay = '\xff'", " is not TOML: "),
