@@ -7,7 +7,6 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +35,7 @@ NAMES = {
     "pytorch": ("model.pt", "model.py"),
     "tensorrt": ("model.plan",),
 }
-ALIKE = ((".plan", ".engine", ".trt"),)  # ends of names of one kind of file
+PLANS = (".plan", ".engine", ".trt")  # ends of names of one kind of file
 COMPLETES = b"auto_complete_config"
 LONGEST = 1 << 20  # bytes of code that are parsed
 # A class that is imported, or that has a base, may complete the configuration in a file that is not read.
@@ -67,8 +66,9 @@ def neighbours(path: Path, read: Callable[[Path], bytes], release: tuple[int, in
         keeps = as_listed or _keeps(config.config)
         file = _file(versions.values())
         files = _files(folder, config.config) if versions else {}
-        known = Neighbour(config.config, frozenset(versions), as_listed, keeps, completes=completes, file=file, files=files)
-        return replace(known, astray=_astray(config.config, list(versions.values())))
+        astray = _astray(config.config, list(versions.values()))
+        return Neighbour(config.config, frozenset(versions), as_listed, keeps, completes=completes, file=file, files=files,
+                         astray=astray)  # fmt: skip
 
     @cache
     def is_served() -> bool:
@@ -101,7 +101,8 @@ def _astray(config: ModelConfig, versions: list[Path]) -> tuple[str, str] | None
         names = (config.default_model_filename,)
     if not names or config.cc_model_filenames:
         return None
-    kinds = next((one for one in ALIKE if Path(names[0]).suffix in one), (Path(names[0]).suffix,))
+    kind = Path(names[0]).suffix
+    kinds = PLANS if kind in PLANS else (kind,)
     found = ""
     try:
         for one in sorted(versions):

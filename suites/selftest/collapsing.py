@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from batchproof.reference_batcher import BatcherConfig
 from batchproof.targets import Kind, Refused, Request, Response, TargetInfo, Unsupported, relay
-from batchproof.targets.kit import Counted, Folder, Witnesses
+from batchproof.targets.kit import Counted, Folder, Witnesses, cancel
 
 Entry = tuple[Any, Future[Any]]
 
@@ -19,7 +19,8 @@ Entry = tuple[Any, Future[Any]]
 class Deployed:
     """The collapser with the witness as its command. Its timer ticks at a fixed rate; whoever fills a batch sends it."""
 
-    waits_for_batches = loses_newcomers = False
+    cancel = staticmethod(cancel)
+    waits_for_batches = loses_newcomers = follows_its_first = False
 
     def __init__(self, config: BatcherConfig) -> None:
         if config.queue_timeout_ns or not config.max_queue_delay_ns:
@@ -85,6 +86,8 @@ class Deployed:
         """Execute a batch, and settle its Futures."""
         if not batch:
             return
+        if self.follows_its_first:
+            batch[0][1].add_done_callback(lambda first: [one.cancel() for _, one in batch if first.cancelled()])
         try:
             answers = self.counted.execute([tensor for tensor, _ in batch])
         except Exception as error:  # noqa: BLE001
@@ -92,7 +95,8 @@ class Deployed:
                 future.set_exception(error)
             return
         for (_, future), answer in zip(batch, answers, strict=True):
-            future.set_result(answer)
+            if future.set_running_or_notify_cancel():
+                future.set_result(answer)
 
 
 class Right:
@@ -123,3 +127,15 @@ class NewcomersLost(Right):
     """While closing waits for the last batch, what comes is accepted, and forgotten."""
 
     made = type("Losing", (Deployed,), {"loses_newcomers": True})
+
+
+class Cancels(Right):
+    """It is right, and takes a request back."""
+
+    claims: ClassVar[dict[str, Any]] = {**Right.claims, "cancel": True}
+
+
+class FirstTakesAlong(Cancels):
+    """Whoever takes back the first request of a batch takes back all of them."""
+
+    made = type("Following", (Deployed,), {"follows_its_first": True})
