@@ -199,6 +199,7 @@ def test_the_skeletons_are_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("NoVerbs", {"cancel": False}),
         ("OneAtATime", {"side_by_side": False}),
         ("BreaksUnasked", {"instances": False}),
+        ("BreaksBelowItsLeast", {"smallest_batch": 2}),
         ("EndsLater", {"close": True}),
     ],
 )
@@ -251,7 +252,7 @@ def line_of(name: str) -> str:
 
 RIGHT = (
     "ZeroIsTheDefault", "NeedsADelay", "NoDelay", "ManyAtOnce", "NoVerbs", "SilentWithoutDelay", "ThreadDies",
-    "BreaksUnasked",
+    "BreaksBelowItsLeast", "BreaksUnasked",
 )  # fmt: skip
 
 

@@ -56,6 +56,19 @@ class BreaksUnasked(Right):
         return super().deploy(config)
 
 
+class BreaksBelowItsLeast(Right):
+    """It fails with batches of one, of which its claims say that it has none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.info = replace(self.info, claims={**CLAIMS, "smallest_batch": 2})
+
+    def deploy(self, config: Any) -> Any:
+        if config.max_batch_size < 2:
+            raise ValueError("max_batch_size must be at least 2")
+        return super().deploy(config)
+
+
 class _EndsLater(Deployed):
     """It goes on for a second after `close` has returned, as a server does that is told to end."""
 
